@@ -4,6 +4,7 @@
 //! No text of the log or the wiki is markup: the templates escape it. The content security policy
 //! allows only the file's own style and script, by their hashes, and no other source.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -25,6 +26,7 @@ use crate::audit::{
     AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallStats, CallVisibility, FileHead,
     GroupSurvey, Groups, Latest,
 };
+use crate::words::separated;
 
 const OWN_STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
@@ -136,13 +138,8 @@ impl<'a> ReportRequest<'a> {
         let gate = head.gate().map_or("", |(gate, _)| gate);
         let time = head.records.first().map_or("", |record| &record.time);
         let words = |all: &mut dyn Iterator<Item = Option<&str>>| -> String {
-            let mut own: Vec<&str> = all.flatten().collect();
-            own.sort_unstable();
-            own.dedup();
-            own.iter()
-                .map(|word| text(word))
-                .collect::<Vec<_>>()
-                .join("\n")
+            let own: BTreeSet<&str> = all.flatten().collect();
+            separated(own.into_iter().map(text), "\n")
         };
         let whos = words(&mut group.all().map(|call| call.caller().who()));
         let tools = words(

@@ -62,11 +62,11 @@ pub(in crate::server) fn person_at_page(
     thinking: Duration,
 ) -> Result<ClientRecord, NoGrant> {
     let grant = settings.grant_for(claims)?;
-    record(claims, grant, thinking).map_err(unusable)
+    record(claims, grant, thinking).map_err(|fault| unusable(&fault))
 }
 
 /// The fault of a grant, although they were checked when the settings were read.
-fn unusable(fault: String) -> NoGrant {
+fn unusable(fault: &str) -> NoGrant {
     tracing::error!("a grant of [[oauth.grants]] cannot be used: {fault}");
     NoGrant::NoMatch
 }
@@ -130,9 +130,10 @@ impl PresentPeople {
             }
             (Err(none), _) => return Err(none),
         };
-        let call = scoped(&claims, grant, (&settings.scopes, thinking)).map_err(unusable)?;
+        let call = scoped(&claims, grant, (&settings.scopes, thinking))
+            .map_err(|fault| unusable(&fault))?;
         if is_news {
-            let client = record(&claims, grant, thinking).map_err(unusable)?;
+            let client = record(&claims, grant, thinking).map_err(|fault| unusable(&fault))?;
             let client = Some(Arc::new(client));
             self.make_room();
             self.0.insert(id, PresentPerson { claims, client });

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use secrecy::SecretString;
 
 use super::super::app::App;
+use super::super::clients::client_record::ClientRecord;
 use crate::hex;
 use crate::page::ReadRule;
 use crate::share::evict_index;
@@ -91,12 +92,13 @@ impl Apps {
         now
     }
 
-    /// The app of a client that may read only within a rule. A client that makes ever more of them,
+    /// The app of a client, which may read only within its rule. A client that makes ever more of them,
     /// by its delegates, pushes its own out.
-    pub(super) fn within(&self, client: &str, of: Arc<App>, rule: &ReadRule) -> Arc<App> {
-        if rule.is_open() {
+    pub(super) fn within(&self, client: Option<&ClientRecord>, of: Arc<App>) -> Arc<App> {
+        let Some(client) = client.filter(|client| !client.narrowing().reads.is_open()) else {
             return of;
-        }
+        };
+        let (rule, client) = (&client.narrowing().reads, &*client.counted().identity);
         let mut known = self.narrower.lock();
         let place = known
             .iter()

@@ -166,14 +166,7 @@ impl Callers {
                 (app, format!("{name}/{key}"), Some(subject))
             }
         };
-        let app = match &client {
-            None => app,
-            Some(client) => {
-                let reads = &client.rights.narrowing.reads;
-                let counted = &client.counted().identity;
-                apps.within(counted, app, reads)
-            }
-        };
+        let app = apps.within(client.as_deref(), app);
         // A delegate of a caller with a key of its own would need that key. One that was made before
         // callers needed keys is held to its bounds.
         let delegations = match (&self.state.clients, &client) {
@@ -256,11 +249,8 @@ impl SeenSites {
     /// The same caller on another site.
     fn at(&self, site: &Arc<Site>) -> CallerContext {
         let client = self.own.client.as_deref();
-        let (apps, mut app) = self.callers.apps(site);
-        if let Some(client) = client {
-            let reads = &client.rights.narrowing.reads;
-            app = apps.within(&client.counted().identity, app, reads);
-        }
+        let (apps, app) = self.callers.apps(site);
+        let app = apps.within(client, app);
         let name = client.map_or(UNNAMED, |client| &client.identity);
         let owner = format!("{} {name}", site.identity());
         let family = self.delegations.as_ref().map(|own| own.on(site));

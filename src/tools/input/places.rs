@@ -1,11 +1,14 @@
 //! Reads single arguments as this wiki means them: tags, paths, locales, dates.
 
+use serde_json::json;
+
 use super::invalid_argument;
 use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Failure;
 use crate::page::{
     Date, Locale, NewPath, PagePath, PartSelector, Prefix, Reference, TagPattern, stored_tags,
 };
+use crate::tools::output::without_nulls;
 use crate::wiki::{ListQuery, Wiki};
 
 /// Reads tags as the wiki stores them, without duplicates.
@@ -59,12 +62,9 @@ async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> R
         let pattern = TagPattern::new(tag);
         tag.starts_with(SIGNS) && !known.iter().any(|known| pattern.matches(&known.tag))
     };
-    let of_tags = tags
-        .iter()
-        .position(|tag| is_sign(tag))
-        .map(|at| ("tags", at));
-    let of_without = || without.iter().position(|tag| is_sign(tag));
-    let first = of_tags.or_else(|| of_without().map(|at| ("withoutTags", at)));
+    let first = [("tags", tags), ("withoutTags", without)]
+        .into_iter()
+        .find_map(|(name, all)| Some((name, all.iter().position(|tag| is_sign(tag))?)));
     let Some((name, at)) = first else {
         return Ok(());
     };
@@ -75,10 +75,9 @@ async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> R
         let signs: &[char] = if is_sign(tag) { &SIGNS } else { &[] };
         tag.trim_start_matches(signs).trim().to_owned()
     };
-    let mut right = serde_json::json!({ "withoutTags": excluded.map(bare).collect::<Vec<_>>() });
-    if let Some(right) = right.as_object_mut().filter(|_| !wanted.is_empty()) {
-        right.shift_insert(0, "tags".to_owned(), serde_json::json!(wanted));
-    }
+    let wanted = Some(wanted).filter(|wanted| !wanted.is_empty());
+    let excluded: Vec<String> = excluded.map(bare).collect();
+    let right = without_nulls(json!({ "tags": wanted, "withoutTags": excluded }));
     let fault = format!("matches no tag of this wiki; pages without a tag are found by {right}");
     Err(invalid_argument(&format!("{name}[{at}]"), fault))
 }

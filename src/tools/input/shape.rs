@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::nearest::{most_alike, name_likeness};
 use crate::tools::arguments::Arguments;
 use crate::tools::faults::ArgumentFaults;
+use crate::words::separated;
 
 /// The most items of a list whose schema sets no limit.
 const MOST_ITEMS: u64 = 100;
@@ -25,13 +26,7 @@ pub(super) fn check_shape(
         .unwrap_or(&empty);
     let mut faults = ArgumentFaults::default();
     // The arguments that the tool takes are listed once.
-    let mut takes = Some(
-        known
-            .keys()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", "),
-    );
+    let mut takes = Some(separated(known.keys(), ", "));
     let is_integer = |property: &Value| {
         let kind = property.get("type").and_then(Value::as_str);
         kind == Some("integer")
@@ -198,8 +193,8 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
     }
     let allowed = property.get("enum").and_then(Value::as_array)?;
     (!allowed.contains(value)).then(|| {
-        let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
-        format!("must be one of {}", names.join(", "))
+        let names = allowed.iter().filter_map(Value::as_str);
+        format!("must be one of {}", separated(names, ", "))
     })
 }
 

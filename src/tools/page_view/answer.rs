@@ -74,18 +74,10 @@ pub(super) enum PageResult {
 impl PageResult {
     /// A refused page, under the name in the request.
     pub(super) fn refused(name: &'static str, asked: Value, failure: &Failure) -> Self {
-        let mut error = json!({
-            "code": failure.code,
-            "message": failure.message,
-            "hint": failure.hint,
-        });
-        if let Some(error) = error
-            .as_object_mut()
-            .filter(|_| !failure.details.is_empty())
-        {
-            error.insert("details".to_owned(), json!(failure.details));
-        }
-        let members = [(name.to_owned(), asked), ("error".to_owned(), error)];
+        let members = [
+            (name.to_owned(), asked),
+            ("error".to_owned(), json!(failure)),
+        ];
         Self::Refused(members.into_iter().collect())
     }
 }
