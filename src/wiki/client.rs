@@ -228,8 +228,7 @@ impl Wiki {
     where
         Q::ResponseData: DeserializeOwned,
     {
-        let body = encode(&Q::build_query(variables))?;
-        self.read(|left| self.transport.post(body.clone(), left), read_query)
+        self.read_by_post(&Q::build_query(variables), read_query)
             .await
     }
 
@@ -246,13 +245,8 @@ impl Wiki {
         if bodies.is_empty() {
             return Ok(Vec::new());
         }
-        let body = encode(&bodies)?;
-        let mut answers = self
-            .read(
-                |left| self.transport.post(body.clone(), left),
-                |answer| read_batch(answer, bodies.len()),
-            )
-            .await?;
+        let read = |answer: &RawAnswer| read_batch(answer, bodies.len());
+        let mut answers = self.read_by_post(&bodies, read).await?;
         for answer in &mut answers {
             // It holds for the key, not for one operation of them.
             if matches!(answer, Err(WikiError::Unauthorized)) {
@@ -273,9 +267,8 @@ impl Wiki {
         A::ResponseData: DeserializeOwned,
         B::ResponseData: DeserializeOwned,
     {
-        let body = encode(&(A::build_query(first), B::build_query(second)))?;
-        self.read(|left| self.transport.post(body.clone(), left), read_pair)
-            .await
+        let both = (A::build_query(first), B::build_query(second));
+        self.read_by_post(&both, read_pair).await
     }
 
     /// Gets `/d/{locale}/{path}`, the source of a page, with retry.
@@ -285,15 +278,12 @@ impl Wiki {
         path: &PagePath,
     ) -> Result<String, WikiError> {
         let address = self.address_of("d", locale, path)?;
-        self.read(
-            |left| self.transport.get(address.clone(), left),
-            |answer| match answer.status {
-                200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
-                404 => Err(WikiError::NotFound),
-                401 | 403 => Err(WikiError::forbidden("read:source")),
-                _ => Err(answer.as_error()),
-            },
-        )
+        self.read_by_get(&address, |answer| match answer.status {
+            200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
+            404 => Err(WikiError::NotFound),
+            401 | 403 => Err(WikiError::forbidden("read:source")),
+            _ => Err(answer.as_error()),
+        })
         .await
     }
 
@@ -314,7 +304,28 @@ impl Wiki {
         below(&self.settings.base_url, segments).ok_or(WikiError::NotFound)
     }
 
-    pub(super) async fn read<T, F>(
+    /// Posts a query, with retry, and understands the answer.
+    pub(super) async fn read_by_post<T>(
+        &self,
+        query: &impl Serialize,
+        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
+    ) -> Result<T, WikiError> {
+        let body = encode(query)?;
+        self.read(|left| self.transport.post(body.clone(), left), understand)
+            .await
+    }
+
+    /// Gets what is at an address, with retry, and understands the answer.
+    pub(super) async fn read_by_get<T>(
+        &self,
+        address: &Url,
+        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
+    ) -> Result<T, WikiError> {
+        self.read(|left| self.transport.get(address.clone(), left), understand)
+            .await
+    }
+
+    async fn read<T, F>(
         &self,
         send: impl Fn(Duration) -> F,
         understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,

@@ -125,19 +125,16 @@ impl Wiki {
             return Ok(None);
         }
         let address = self.asset_address(path).ok_or(WikiError::NotFound)?;
-        let bytes = self.read(
-            |left| self.transport.get(address.clone(), left),
-            |answer| match answer.status {
-                // A login page or a gateway's, in place of what the name's end says (W40).
-                200 if answer.is_html && !is_web_page(path) => Err(WikiError::NotGraphQl {
-                    status: answer.status,
-                }),
-                200 => Ok(Blob::from(answer.body.clone())),
-                404 => Err(WikiError::NotFound),
-                401 | 403 => Err(WikiError::forbidden("read:assets")),
-                _ => Err(answer.as_error()),
-            },
-        );
+        let bytes = self.read_by_get(&address, |answer| match answer.status {
+            // A login page or a gateway's, in place of what the name's end says (W40).
+            status @ 200 if answer.is_html && !is_web_page(path) => {
+                Err(WikiError::NotGraphQl { status })
+            }
+            200 => Ok(Blob::from(answer.body.clone())),
+            404 => Err(WikiError::NotFound),
+            401 | 403 => Err(WikiError::forbidden("read:assets")),
+            _ => Err(answer.as_error()),
+        });
         bytes.await.map(Some)
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::client::{Wiki, encode};
+use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::transport::classify::{RawAnswer, read_query};
 use crate::custom::{QUESTION, Query, Schema, of_answer};
@@ -48,18 +48,15 @@ impl Wiki {
         if query.touches_pages && !self.scope().is_open() {
             return Err(WikiError::NotFound);
         }
-        let text = &query.text;
-        let body = encode(&CustomQueryBody {
-            query: text,
+        let body = CustomQueryBody {
+            query: &query.text,
             variables,
-        })?;
-        let answer = self
-            .read(
-                |left| self.transport.post(body.clone(), left),
-                |answer| within(answer, MOST_BYTES).and_then(|()| read_query::<Value>(answer)),
-            )
-            .await;
-        answer.map_err(|error| match error {
+        };
+        let answer = self.read_by_post(&body, |answer| {
+            within(answer, MOST_BYTES)?;
+            read_query::<Value>(answer)
+        });
+        answer.await.map_err(|error| match error {
             // What was guessed from the names of fields holds for our own queries alone.
             WikiError::Forbidden { .. } => {
                 WikiError::forbidden("a right for one of the fields of this query")
@@ -73,22 +70,16 @@ impl Wiki {
     /// # Errors
     /// Why it is not known.
     pub async fn schema(&self) -> Result<Schema, NoSchema> {
-        let body = encode(&CustomQueryBody {
+        let body = CustomQueryBody {
             query: QUESTION,
             variables: &Map::new(),
+        };
+        let answer = self.read_by_post(&body, |answer| {
+            within(answer, MOST_SCHEMA)?;
+            // Not in the key's bounds: names of types are no pages.
+            read_query::<UnparsedData>(answer)
         });
-        let body = body.map_err(|error| told(&error))?;
-        let answer = self
-            .read(
-                |left| self.transport.post(body.clone(), left),
-                |answer| {
-                    within(answer, MOST_SCHEMA)?;
-                    // Not in the key's bounds: names of types are no pages.
-                    read_query::<UnparsedData>(answer)
-                },
-            )
-            .await;
-        let UnparsedData(data) = answer.map_err(|error| told(&error))?;
+        let UnparsedData(data) = answer.await.map_err(|error| told(&error))?;
         let schema = of_answer(data.get());
         schema.map_err(|fault| NoSchema {
             why: format!("the schema that the wiki tells {fault}"),

@@ -59,17 +59,14 @@ impl Wiki {
         path: &PagePath,
     ) -> Result<Option<PageRights>, WikiError> {
         let address = self.address_of("e", locale, path)?;
-        self.read(
-            |left| self.transport.get(address.clone(), left),
-            |answer| {
-                let html = std::str::from_utf8(&answer.body).ok();
-                match answer.status {
-                    200 => Ok(html.and_then(|html| rights_in(html, locale, path))),
-                    403 => Ok(html.and_then(rights_refused)),
-                    _ => answer.passing_fault().map_or(Ok(None), Err),
-                }
-            },
-        )
+        self.read_by_get(&address, |answer| {
+            let html = std::str::from_utf8(&answer.body).ok();
+            match answer.status {
+                200 => Ok(html.and_then(|html| rights_in(html, locale, path))),
+                403 => Ok(html.and_then(rights_refused)),
+                _ => answer.passing_fault().map_or(Ok(None), Err),
+            }
+        })
         .await
     }
 
@@ -81,17 +78,14 @@ impl Wiki {
         take: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, WikiError> {
         let address = self.address_of("e", locale, path)?;
-        self.read(
-            |left| self.transport.get(address.clone(), left),
-            |answer| match answer.status {
-                200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(&take)),
-                401 | 403 => Err(WikiError::forbidden("write:pages")),
-                // 500 is the wiki's own answer for a path that it reserves (W16).
-                status => Err(answer
-                    .passing_fault()
-                    .unwrap_or(WikiError::NotGraphQl { status })),
-            },
-        )
+        self.read_by_get(&address, |answer| match answer.status {
+            200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(&take)),
+            401 | 403 => Err(WikiError::forbidden("write:pages")),
+            // 500 is the wiki's own answer for a path that it reserves (W16).
+            status => Err(answer
+                .passing_fault()
+                .unwrap_or(WikiError::NotGraphQl { status })),
+        })
         .await
     }
 }

@@ -60,17 +60,14 @@ impl Wiki {
             .ok()
             .filter(|_| !page.path.climbs())
             .ok_or(REFUSED)?;
-        self.read(
-            |left| self.transport.get(address.clone(), left),
-            |answer| match answer.status {
-                200 => {
-                    let html = std::str::from_utf8(&answer.body).ok();
-                    html.and_then(|html| take(html, page.id)).ok_or(REFUSED)
-                }
-                // A path that the web interface cannot show (W16), or a view that is blocked.
-                _ => Err(answer.passing_fault().unwrap_or(REFUSED)),
-            },
-        )
+        self.read_by_get(&address, |answer| match answer.status {
+            200 => {
+                let html = std::str::from_utf8(&answer.body).ok();
+                html.and_then(|html| take(html, page.id)).ok_or(REFUSED)
+            }
+            // A path that the web interface cannot show (W16), or a view that is blocked.
+            _ => Err(answer.passing_fault().unwrap_or(REFUSED)),
+        })
         .await
     }
 }

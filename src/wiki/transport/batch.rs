@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::super::client::{Wiki, encode};
+use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::classify::read_named;
 
@@ -41,16 +41,12 @@ impl Wiki {
     ) -> Result<Answers<D>, WikiError> {
         let query = composed(operation, ids).ok_or_else(|| WikiError::malformed("the request"))?;
         let names: Vec<String> = ids.iter().map(|id| name(*id)).collect();
-        let body = encode(&BatchBody { query })?;
-        self.read(
-            |left| self.transport.post(body.clone(), left),
-            |answer| {
-                Ok(Answers {
-                    each: read_named(answer, &names)?,
-                    bytes: answer.body.len(),
-                })
-            },
-        )
+        self.read_by_post(&BatchBody { query }, |answer| {
+            Ok(Answers {
+                each: read_named(answer, &names)?,
+                bytes: answer.body.len(),
+            })
+        })
         .await
     }
 }

@@ -623,6 +623,7 @@ fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
         "pair::<",
         "many::<",
         ".transport.",
+        ".read_by_",
         ".rows(",
         ".source(",
     ];
