@@ -5,7 +5,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
+use serde_json::Value;
 use wikijs_gate::demo::DemoWiki;
+
+use crate::testkit::text_rows;
 
 /// A command, with nothing in its environment but what it is given.
 pub(crate) struct Command {
@@ -40,6 +43,12 @@ impl Ended {
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{}", self.told);
         self
+    }
+
+    /// The JSON that it said on stdout.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|_| panic!("{}", self.told))
     }
 
     /// The same, which must have said this on stdout.
@@ -217,8 +226,7 @@ fn a_failure_is_json_too_for_whoever_asked_for_that() {
                 assert_eq!(arguments, ["proposals", "list"], "{}", ended.told);
                 continue;
             }
-            let answer: serde_json::Value =
-                serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+            let answer = ended.json();
             let message = answer["error"]["message"].as_str().unwrap();
             assert!(ended.stderr.contains(message), "{}", ended.told);
         }
@@ -227,37 +235,23 @@ fn a_failure_is_json_too_for_whoever_asked_for_that() {
 
 #[test]
 fn a_wrong_command_line_is_json_too_and_has_no_words_of_the_program() {
-    for (arguments, told) in [
-        (
-            "audit list --since soon",
-            "'--since <WHEN>': must be a date",
-        ),
-        (
-            "audit list --limit x",
-            "'--limit <COUNT>': must be a whole number",
-        ),
-        ("audit list --limit 0", "must be a number from 1 to 65535"),
-        (
-            "audit list --limit 99999999999999999999",
-            "must be a smaller number",
-        ),
-        (
-            "proposals apply 1234 --leave-out 0",
-            "must be a number from 1 up",
-        ),
-        (
-            "store hammer --dir x --writers 65",
-            "must be a number from 1 to 64",
-        ),
-        ("tool call", "were not provided: <NAME>"),
-        ("undo", "were not provided: <CALL|--client <NAME>>"),
-        ("bin restore", "were not provided: <PAGE|--at <WHEN>>"),
-        ("mirror forget", "were not provided: <PATH|--before <WHEN>>"),
-    ] {
+    for [arguments, told] in text_rows(
+        "
+        audit list --since soon => '--since <WHEN>': must be a date
+        audit list --limit x => '--limit <COUNT>': must be a whole number
+        audit list --limit 0 => must be a number from 1 to 65535
+        audit list --limit 99999999999999999999 => must be a smaller number
+        proposals apply 1234 --leave-out 0 => must be a number from 1 up
+        store hammer --dir x --writers 65 => must be a number from 1 to 64
+        tool call => were not provided: <NAME>
+        undo => were not provided: <CALL|--client <NAME>>
+        bin restore => were not provided: <PAGE|--at <WHEN>>
+        mirror forget => were not provided: <PATH|--before <WHEN>>
+    ",
+    ) {
         let arguments: Vec<&str> = arguments.split(' ').chain(["--json"]).collect();
         let ended = Command::new(&arguments).run().exits(2);
-        let answer: serde_json::Value =
-            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+        let answer = ended.json();
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.contains(told), "{}", ended.told);
         let words = [

@@ -292,19 +292,15 @@ impl<C: Service<RoleClient>> AsRef<Path> for Served<C> {
 
 impl<C: Service<RoleClient>> Served<C> {
     /// Calls a tool: its structured answer, or its error. Checks the form of either.
-    pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
-        let mut request = CallToolRequestParams::new(tool);
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
+        let mut request = CallToolRequestParams::new(tool.to_owned());
         request.arguments = Some(arguments.as_object().unwrap().clone());
         let result = self.client.call_tool(request).await.unwrap();
         read(&result)
     }
 
     /// The same, and an answer is of the form that the tool says.
-    pub(crate) async fn checked(
-        &self,
-        tool: &'static str,
-        arguments: Value,
-    ) -> Result<Value, Value> {
+    pub(crate) async fn checked(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
         let answer = self.call(tool, arguments).await?;
         let registry = self.app.registry();
         let schema = Value::Object(registry.find(tool).unwrap().output.clone());
@@ -319,11 +315,7 @@ impl<C: Service<RoleClient>> Served<C> {
     }
 
     /// Previews a write and confirms it.
-    pub(crate) async fn confirmed(
-        &self,
-        tool: &'static str,
-        arguments: Value,
-    ) -> Result<Value, Value> {
+    pub(crate) async fn confirmed(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
         let preview = self.call(tool, arguments.clone()).await?;
         let Some(token) = preview.get("confirm") else {
             return Ok(preview);

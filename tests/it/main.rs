@@ -1,4 +1,5 @@
 //! Integration tests, written from the outside in.
+#![recursion_limit = "256"]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,9 +1,13 @@
 //! What many tests say in a word: the tools by name, calls that must succeed or fail, and texts that must hold something.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use rmcp::service::{RoleClient, Service};
+use serde::Deserialize;
 use serde_json::Value;
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::Served;
 
@@ -58,13 +62,26 @@ pub(crate) fn warnings(answer: &Value) -> Vec<String> {
     warnings.map(crate::harness::said).collect()
 }
 
+/// The rows of a table in JSON.
+pub(crate) fn json_rows<'a, T: Deserialize<'a>>(table: &'a Value) -> Vec<T> {
+    let rows = table.as_array().unwrap().iter();
+    rows.map(|row| T::deserialize(row).unwrap()).collect()
+}
+
+/// The rows of a table in text: a line each, with `=>` between its cells.
+pub(crate) fn text_rows<const CELLS: usize>(text: &str) -> Vec<[&str; CELLS]> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let cells = lines.map(|line| line.split(" => ").collect::<Vec<_>>());
+    cells.map(|cells| cells.try_into().unwrap()).collect()
+}
+
 /// All items in a list.
 pub(crate) fn vec_of<T>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().collect()
 }
 
 /// The answer of a call that must succeed.
-pub(crate) async fn call_ok<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+pub(crate) async fn call_ok<C>(served: &Served<C>, tool: &str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -74,7 +91,7 @@ where
 }
 
 /// The error of a call that must fail.
-pub(crate) async fn call_err<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+pub(crate) async fn call_err<C>(served: &Served<C>, tool: &str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -84,7 +101,7 @@ where
 }
 
 /// The answer of a call that must succeed, of the form that the tool says.
-pub(crate) async fn checked_ok<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+pub(crate) async fn checked_ok<C>(served: &Served<C>, tool: &str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -93,11 +110,7 @@ where
 }
 
 /// The answer of a write that must succeed, once it is confirmed.
-pub(crate) async fn confirmed_ok<C>(
-    served: &Served<C>,
-    tool: &'static str,
-    arguments: Value,
-) -> Value
+pub(crate) async fn confirmed_ok<C>(served: &Served<C>, tool: &str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -107,7 +120,7 @@ where
 }
 
 /// The answer of a write that must be applied, once it is confirmed.
-pub(crate) async fn is_applied<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+pub(crate) async fn is_applied<C>(served: &Served<C>, tool: &str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -117,11 +130,7 @@ where
 }
 
 /// The error of a write that must fail, at its preview or when it is confirmed.
-pub(crate) async fn confirmed_err<C>(
-    served: &Served<C>,
-    tool: &'static str,
-    arguments: Value,
-) -> Value
+pub(crate) async fn confirmed_err<C>(served: &Served<C>, tool: &str, arguments: Value) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -131,12 +140,7 @@ where
 }
 
 /// The error of a call that must fail with this code.
-pub(crate) async fn fails<C>(
-    served: &Served<C>,
-    tool: &'static str,
-    arguments: Value,
-    code: &str,
-) -> Value
+pub(crate) async fn fails<C>(served: &Served<C>, tool: &str, arguments: Value, code: &str) -> Value
 where
     C: Service<RoleClient>,
 {
@@ -149,7 +153,7 @@ where
 /// The error of a write that must fail with this code, at its preview or when it is confirmed.
 pub(crate) async fn confirmed_fails<C>(
     served: &Served<C>,
-    tool: &'static str,
+    tool: &str,
     arguments: Value,
     code: &str,
 ) -> Value
@@ -250,11 +254,64 @@ pub(crate) fn ends(text: &(impl Text + ?Sized), part: &str) {
     assert!(text.ends_with(part), "{part:?} does not end: {text}");
 }
 
+/// The project's directory.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files below a directory.
+pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_below(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Each page's text by its path.
+pub(crate) fn texts(wiki: &DemoWiki) -> BTreeMap<String, String> {
+    let text = |page: &PageRow| (page.path.clone(), page.content.clone());
+    wiki.with_store(|store| store.pages().map(text).collect())
+}
+
+/// A page without what every write changes and no undo brings back: its id and its times.
+pub(crate) fn timeless(page: &PageRow) -> PageRow {
+    PageRow {
+        id: 0,
+        created_at: String::new(),
+        updated_at: String::new(),
+        ..page.clone()
+    }
+}
+
+/// All pages of a wiki in this form.
+pub(crate) fn timeless_pages(wiki: &DemoWiki) -> Vec<PageRow> {
+    let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(timeless).collect());
+    pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
+    pages
+}
+
+/// The set that waits for a decision, as soon as one does.
+pub(crate) async fn waiting<C: Service<RoleClient>>(served: &Served<C>) -> String {
+    loop {
+        let all = served.app.desk.proposals().all().await.unwrap();
+        if let Some(one) = all.iter().find(|one| one.is_open()) {
+            return one.id.to_string();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 /// The directory of the one wiki in an audit directory.
 pub(crate) fn wiki_dir(audit: &Path) -> PathBuf {
     // Beside it may lie what is of the servers.
     let of_servers = ["delegates", "last-uses", "servers", "sessions", "turns"];
-    let entries = std::fs::read_dir(audit).unwrap().flatten();
+    let entries = fs::read_dir(audit).unwrap().flatten();
     let mut dirs = entries.filter(|entry| {
         let name = entry.file_name();
         entry.path().is_dir() && !of_servers.iter().any(|other| name == *other)

@@ -130,8 +130,9 @@ async fn the_table_of_tools_is_what_the_tools_do() {
         ("reader", keys.reader),
     ] {
         let arguments = ["doctor", "--json", "--page", PAGE];
-        let ended = run(doctor_with(&arguments, &wiki.address(), &key, dir.path())).await;
-        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let told = run(doctor_with(&arguments, &wiki.address(), &key, dir.path()))
+            .await
+            .json();
         let can: BTreeMap<&str, &str> = told["rights"]["tools"]
             .as_array()
             .unwrap()
@@ -449,7 +450,7 @@ async fn programs_are_answered_in_json_alone() {
     let command = doctor_with(&arguments, &wiki.address(), &wiki.keys().admin, dir.path());
     let ended = run(command).await;
     assert_eq!((ended.code, ended.stderr.as_str()), (6, ""));
-    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let told = ended.json();
     told.shows(json!({ "wrong": 0, "warnings": 1 }));
     assert_eq!(told["rights"]["page"], "en:docs/configuration");
     let full = told["checks"].as_array().unwrap().iter();

@@ -133,7 +133,7 @@ impl Work {
 
     pub(crate) async fn status(&self) -> Value {
         let ended = self.good("status", &["--json"]).await;
-        serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+        ended.json()
     }
 
     pub(crate) fn read(&self, file: &str) -> String {
@@ -741,8 +741,7 @@ async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() 
     );
 
     work.edit("en/docs/c.md", "\n\nc", "\n\nproposed");
-    let proposed = work.good("push", &["--propose", "--json"]).await;
-    let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
+    let answer = work.good("push", &["--propose", "--json"]).await.json();
     let id = answer["results"][0]["open"].as_str().unwrap().to_owned();
     assert_eq!(all(&work.wiki), before);
     work.command(&["proposals", "apply", &id, "--yes"])

@@ -181,8 +181,7 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
     work.edit("en/docs/a.md", "tags:", "tags: x,y");
     work.write("en/docs/new.md", "Made without fields.\n");
     work.rename("en/docs/b.md", "en/docs/c.md");
-    let proposed = work.good("push", &["--propose", "--json"]).await;
-    let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
+    let answer = work.good("push", &["--propose", "--json"]).await.json();
     let id = answer["results"][0]["open"].as_str().unwrap();
     work.command(&["proposals", "apply", id, "--yes"])
         .await
@@ -628,8 +627,11 @@ async fn a_proposed_push_names_the_person_and_has_their_words() {
     work.good("push", &["--propose", "-m", "it is so now"])
         .await;
     let listed = work.command(&["proposals", "list"]).await.good();
-    let told = work.command(&["proposals", "list", "--json"]).await.good();
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let told = work
+        .command(&["proposals", "list", "--json"])
+        .await
+        .good()
+        .json();
     let proposal = &told["proposals"][0];
     let actor = proposal["actor"].as_str().unwrap();
     begins(actor, "user:");

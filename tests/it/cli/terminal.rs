@@ -353,7 +353,7 @@ async fn a_long_proposal_is_shown_whole_and_a_short_one_without_the_pager() {
             );
             command.run()
         });
-        let answer: Value = serde_json::from_str(&answer.await.stdout).unwrap();
+        let answer = answer.await.json();
         // An agent's answer is bounded, and says so.
         assert!(answer["diff"].as_str().map_or(0, str::len) < 33_000);
         proposed.push(answer["proposal"].as_str().unwrap().to_owned());

@@ -18,27 +18,15 @@ fn nobody() -> Caller {
     Caller::default()
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
-}
-
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// All files below a folder, with their texts.
 fn all_below(folder: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(root().join(folder)).unwrap() {
-        let entry = entry.unwrap();
-        let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
-        if entry.file_type().unwrap().is_dir() {
-            found.extend(all_below(&path));
-        } else {
-            found.push((path.clone(), read(&path)));
-        }
-    }
-    found
+    let files = files_below(&root().join(folder)).into_iter();
+    let named = files.map(|file| file.strip_prefix(root()).unwrap().display().to_string());
+    named.map(|name| (name.clone(), read(&name))).collect()
 }
 
 /// The values of a member, wherever it stands in a text of YAML.

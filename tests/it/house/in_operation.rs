@@ -12,7 +12,7 @@ use crate::prelude::*;
 const STATE: &str = "/var/lib/wikijs-gate";
 
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operations.md");
+    let path = root().join("docs/operations.md");
     fs::read_to_string(path).unwrap()
 }
 

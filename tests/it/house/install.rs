@@ -6,7 +6,7 @@ use crate::http::hosted::{initialize, speaking};
 use crate::prelude::*;
 
 fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 const UNIT: &str = "packaging/wikijs-gate.service";
@@ -18,7 +18,7 @@ fn is_setting(name: &str) -> bool {
 
 /// All pages on installing.
 fn pages() -> Vec<(String, String)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/install");
+    let dir = root().join("docs/install");
     let entries = fs::read_dir(dir).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let page = |path: PathBuf| {

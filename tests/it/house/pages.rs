@@ -8,22 +8,11 @@ use crate::prelude::*;
 const README: &str = include_str!("../../../README.md");
 const MAP: &str = include_str!("../../../docs/README.md");
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// All Markdown files at and below a directory.
 fn markdown(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(markdown(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
-    found
+    let mut files = files_below(dir);
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    files
 }
 
 /// Every page that people read, with its text.

@@ -402,7 +402,7 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
 /// The answers stand in a table of ARCHITECTURE.md, each with the function and its file.
 #[test]
 fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_function() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let architecture = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     for (question, places) in [
         (

@@ -668,12 +668,11 @@ fn tokens_are_made_listed_and_revoked() {
     // A time for people, whatever is in the file.
     says(&made.stderr, "\nIt expires in 2 hours, at ");
     says(&listed.stdout, "  in 2 hours, 20");
-    let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
+    let listed = token(&["list", "--json"]).json();
     listed["clients"][0].shows(json!({ "name": "ci", "expired": false }));
     assert_eq!(listed["clients"][0]["id"].as_str().unwrap().len(), 16);
-    let made = token(&["new", "json", "--json"]);
-    let made: Value = serde_json::from_str(&made.stdout).unwrap();
-    let again: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
+    let made = token(&["new", "json", "--json"]).json();
+    let again = token(&["list", "--json"]).json();
     assert_eq!(again["clients"][1]["id"], made["id"]);
     assert!(!listed.to_string().contains("sha256"));
     for (arguments, code) in [

@@ -748,8 +748,7 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     };
     let list = run(&["token", "list"]).await;
     show("list", "console", &list.told);
-    let list = run(&["token", "list", "--json"]).await;
-    let list: Value = serde_json::from_str(&list.stdout).unwrap();
+    let list = run(&["token", "list", "--json"]).await.json();
     assert_eq!(list["delegates"][0]["parent"], list["clients"][0]["id"]);
     let end = json!({ "delegate": made["delegate"] });
     let did = server.call(&maker, END, end).await.unwrap();
@@ -1020,21 +1019,11 @@ async fn a_document_that_cannot_be_trusted_lets_its_delegate_in_no_more_and_ends
     let tokens = names.path();
     let places = [tokens.parent().unwrap(), server.dir.path()];
     let mut files = 0;
-    for place in places {
-        let mut dirs = vec![place.to_owned()];
-        while let Some(dir) = dirs.pop() {
-            for one in fs::read_dir(dir).unwrap() {
-                let one = one.unwrap().path();
-                if one.is_dir() {
-                    dirs.push(one);
-                    continue;
-                }
-                files += 1;
-                let text = fs::read(&one).unwrap();
-                let text = String::from_utf8_lossy(&text);
-                assert!(!text.contains(token), "{}", one.display());
-            }
-        }
+    for file in places.into_iter().flat_map(files_below) {
+        files += 1;
+        let text = fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&text);
+        assert!(!text.contains(token), "{}", file.display());
     }
     assert!(files > 3, "{files}");
 }

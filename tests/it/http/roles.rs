@@ -17,7 +17,7 @@ const URL: &str = "https://wiki-mcp.example.com";
 
 /// The list of clients.
 fn listed(names: &Names) -> Value {
-    serde_json::from_str(&token(names, &["list", "--json"]).stdout).unwrap()
+    token(names, &["list", "--json"]).json()
 }
 
 /// Now and so much longer, as a line of the file says it.
@@ -149,7 +149,7 @@ fn a_link_leads_to_where_the_server_is_reached() {
         for (name, value) in settings {
             command = command.with(name, value);
         }
-        let made: Value = serde_json::from_str(&command.run().stdout).unwrap();
+        let made = command.run().json();
         let link = made["signInLink"].as_str().unwrap().to_owned();
         link.split_once("/review").unwrap().0.to_owned()
     };
@@ -368,8 +368,7 @@ fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
         }
     });
     let told = |name: &str| {
-        let made = token(&names, &["rotate", name, "--json"]);
-        let made: Value = serde_json::from_str(&made.stdout).unwrap();
+        let made = token(&names, &["rotate", name, "--json"]).json();
         let format = &time::format_description::well_known::Rfc3339;
         let until = made["oldTokenUntil"].as_str().unwrap();
         let until = time::OffsetDateTime::parse(until, format).unwrap();

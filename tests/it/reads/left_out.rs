@@ -37,7 +37,7 @@ fn setup(wiki: &DemoWiki) -> Setup {
     Setup::admin(wiki).indexed()
 }
 
-async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {
+async fn call(served: &Served, tool: &str, arguments: Value) -> Value {
     let answer = served.call(tool, arguments.clone()).await;
     answer.unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
 }

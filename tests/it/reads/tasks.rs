@@ -51,10 +51,10 @@ impl<'a> Counted<'a> {
         Self { served, cost }
     }
 
-    async fn call(&mut self, tool: &'static str, arguments: Value) -> Value {
+    async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.cost.calls += 1;
         self.cost.bytes += arguments.to_string().len();
-        let mut request = CallToolRequestParams::new(tool);
+        let mut request = CallToolRequestParams::new(tool.to_owned());
         request.arguments = arguments.as_object().cloned();
         let result = self.served.client.call_tool(request).await.unwrap();
         let content = serde_json::to_value(&result.content).unwrap();

@@ -20,8 +20,7 @@ async fn run(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
 
 async fn listed(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Vec<Value> {
     let arguments = [&["audit", "list", "--json"], arguments].concat();
-    let ended = run(wiki, served, &arguments).await;
-    let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let answer = run(wiki, served, &arguments).await.json();
     answer["calls"].as_array().unwrap().clone()
 }
 
@@ -34,7 +33,7 @@ fn user() -> String {
     String::from_utf8(told.stdout).unwrap().trim().to_owned()
 }
 
-async fn propose(served: &Served, tool: &'static str, arguments: Value) -> String {
+async fn propose(served: &Served, tool: &str, arguments: Value) -> String {
     let preview = served.call(tool, arguments).await.unwrap();
     preview["proposal"].as_str().unwrap().to_owned()
 }

@@ -264,7 +264,7 @@ impl Kept {
             .chain(["--json"])
             .collect();
         let ended = verify(&self.address, self.audit.path(), &arguments);
-        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let told = ended.json();
         let is_good = told["holds"].as_bool().unwrap();
         assert_eq!(ended.code, if is_good { 0 } else { 5 }, "{}", ended.told);
         told

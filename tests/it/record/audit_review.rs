@@ -165,7 +165,7 @@ pub(crate) fn audit(dir: &Path, arguments: &[&str]) -> Ended {
 
 fn json_of(ended: &Ended) -> Value {
     assert_eq!(ended.stderr, "");
-    serde_json::from_str(&ended.stdout).unwrap()
+    ended.json()
 }
 
 #[test]
@@ -549,7 +549,7 @@ fn a_changed_line_is_named() {
         lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED");
     });
     golden("audit_changed_line", &log.audit(&["verify"]).told);
-    let answer: Value = serde_json::from_str(&log.audit(&["verify", "--json"]).stdout).unwrap();
+    let answer = log.audit(&["verify", "--json"]).json();
     assert_eq!(answer["wrong"][0]["kind"], "broken");
     assert_eq!(answer["runs"][0]["line"], json!(4));
     assert_eq!(answer["holds"], false);
@@ -788,7 +788,7 @@ fn a_proposal_whose_file_is_not_as_on_record_is_named_with_what_differs() {
         put(&log, PROPOSAL, &changed);
         assert!(log.wrong(&[]).ends_with("on record in state\n"), "{state}");
     }
-    let answer: Value = serde_json::from_str(&log.audit(&["verify", "--json"]).stdout).unwrap();
+    let answer = log.audit(&["verify", "--json"]).json();
     assert_eq!(answer["wrong"][0]["kind"], "changed_proposal");
     assert_eq!(answer["wrong"][0]["file"], format!("{PROPOSAL}.json"));
     assert_eq!(answer["proposals"], 0);
@@ -973,7 +973,7 @@ fn a_list_where_nothing_was_ever_on_record_is_empty_and_says_so() {
     assert_eq!(&*listed.stdout, "no calls\n", "{}", listed.told);
     says(&listed.stderr, "nothing is on record yet");
     let json = audit(fresh.path(), &["list", "--json"]);
-    let answer: Value = serde_json::from_str(&json.stdout).unwrap();
+    let answer = json.json();
     assert_eq!((json.code, &answer["calls"]), (0, &json!([])));
 }
 
@@ -1013,7 +1013,7 @@ fn a_member_of_the_record_that_is_shown_is_shown_at_every_door() {
     let report = audit(dir.path(), &["report", "--html", html.to_str().unwrap()]);
     assert_eq!(report.code, 0, "{}", report.told);
     let html = fs::read_to_string(html).unwrap();
-    let columns = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/audit.md"));
+    let columns = fs::read_to_string(root().join("docs/audit.md"));
     let columns = columns.unwrap();
     for member in Record::SHOWN {
         let text = text_of(member.name);

@@ -50,9 +50,7 @@ fn a_report_has_all_that_the_commands_tell_and_is_its_owners_alone() {
         0o600
     );
     let found = read(&path);
-    let told = |words: &[&str]| -> Value {
-        serde_json::from_str(&audit(log.dir.path(), words).stdout).unwrap()
-    };
+    let told = |words: &[&str]| -> Value { audit(log.dir.path(), words).json() };
     let figures = told(&["stats", "--json"]);
     let calls = format!(
         "<b class=\"calm\">{}</b> <span>calls</span>",
@@ -345,7 +343,7 @@ fn a_report_in_a_browser_is_used_as_a_person_does() {
     let (small, dir) = (log(), tempfile::tempdir().unwrap());
     hostile(small.dir.path());
     large(dir.path());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let status = Process::new("node")
         .arg(root.join("tests/browser/report.mjs"))
         .arg(chromium)

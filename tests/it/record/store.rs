@@ -15,7 +15,7 @@ async fn store(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Ended {
 
 async fn checked(wiki: &DemoWiki, dir: &Path) -> (i32, Value) {
     let ended = store(wiki, dir, &["check", "--json"]).await;
-    let told = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+    let told = ended.json();
     (ended.code, told)
 }
 
@@ -128,7 +128,7 @@ async fn spoilt_beside_whole(spoil: impl Fn(&Path), sentence: &str) {
     says(&broken, &format!("the proposal {id} cannot be read"));
     says(&broken, "draft spoilt");
     let list = Command::operator(&wiki, dir, &["proposals", "list", "--json"]);
-    let list: Value = serde_json::from_str(&list.good().await.stdout).unwrap();
+    let list = list.good().await.json();
     assert_eq!(members(&list, "proposals", "id"), [whole.as_str().unwrap()]);
     let drafts = call_ok(&served, CHANGE_SET, json!({})).await;
     assert_eq!(members(&drafts, "drafts", "draft"), ["whole"]);
@@ -309,7 +309,7 @@ async fn a_backup_made_while_servers_write_is_whole_and_brings_all_back() {
         }
     };
     let (ended, ()) = tokio::join!(backup, writing);
-    let told: Value = serde_json::from_str(&ended.good().stdout).unwrap();
+    let told = ended.good().json();
     assert_eq!(told["whole"], true, "{told}");
     // Nothing but the copy is left: it is checked, and its proposal can be applied.
     let (code, checked) = checked(&wiki, &to).await;
@@ -349,8 +349,7 @@ async fn an_export_of_files_is_those_files() {
     let elsewhere = TempDir::new().unwrap();
     let to = elsewhere.path().join("export");
     let export = ["audit", "export", to.to_str().unwrap(), "--json"];
-    let ended = Command::operator(&wiki, dir, &export).good().await;
-    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let told = Command::operator(&wiki, dir, &export).good().await.json();
     assert_eq!(told["whole"], true, "{told}");
     let mut compared = 0;
     for of in ["runs", "pages", "proposals", "."] {
@@ -383,8 +382,7 @@ async fn the_hammer_loads_a_store_of_its_own_which_is_whole_and_no_other() {
         Command::new(&[&usual, more].concat())
     };
     let load = ["--events", "203", "--proposals", "7", "--writers", "3"];
-    let told = hammer(&load).good().await;
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let told = hammer(&load).good().await.json();
     told.shows(json!({ "events": 203, "whole": true }));
     assert_eq!(told["figures"][1]["count"], 7, "{told}");
     for figure in told["figures"].as_array().unwrap() {

@@ -121,7 +121,7 @@ async fn every_list_shows_fifty_sets_and_what_is_outdated_by_one_look_at_the_pag
     let before = looks();
     let key = desk.wiki.keys().scripter.clone();
     let list = Command::new(&["proposals", "list", "--json"]).at(&desk.wiki.address(), &key, dir);
-    let list: Value = serde_json::from_str(&list.quiet().good().await.stdout).unwrap();
+    let list = list.quiet().good().await.json();
     assert_eq!((looks() - before, &list["notShown"]), (1, &json!(4)));
     assert_eq!(members(&list, "proposals", "id"), sets[..50]);
     let outdated = |states: &[&str]| -> Vec<usize> {

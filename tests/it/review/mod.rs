@@ -266,7 +266,7 @@ impl Desk {
         (program, signed_in(&link).await)
     }
 
-    pub(crate) async fn propose(&self, tool: &'static str, arguments: Value) -> String {
+    pub(crate) async fn propose(&self, tool: &str, arguments: Value) -> String {
         let preview = self.agent.call(tool, arguments).await.unwrap();
         preview["proposal"].as_str().unwrap().to_owned()
     }
@@ -526,7 +526,7 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
     });
     let large = desk.propose(BULK, large).await;
     let others = others_in_a_browser(&desk).await;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut browser = Process::new("node");
     // A debug build paints no page within the bound of a release build, which `just bench` holds.
     let most = ["200", "2000"][usize::from(cfg!(debug_assertions))];

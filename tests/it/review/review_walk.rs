@@ -81,17 +81,6 @@ impl Walk {
         })
     }
 
-    /// The set that waits, as soon as one does.
-    async fn waiting(&self) -> String {
-        loop {
-            let all = self.agent.app.desk.proposals().all().await.unwrap();
-            if let Some(one) = all.iter().find(|one| one.is_open()) {
-                return one.id.to_string();
-            }
-            tokio::task::yield_now().await;
-        }
-    }
-
     /// The page of the operator once more, as after a restart: its link.
     async fn operator(&self, arguments: &[&str]) -> Ended {
         let bare = self.wiki.address().split_once("://").unwrap().1.to_owned();
@@ -147,7 +136,7 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
     );
     let call = walk.agent.call(BULK, asked);
     let deciding = async {
-        let set = walk.waiting().await;
+        let set = waiting(&walk.agent).await;
         let (mut browser, path) = Browser::at(&walk.link);
         browser.sign_in(&path).await;
         let page = browser.open(&format!("/review/sets/{set}")).await.text;
@@ -197,7 +186,7 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
 
 #[test]
 fn the_pictures_of_the_walk_are_there_and_small() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let page = fs::read_to_string(root.join(PAGE)).unwrap();
     let named: Vec<&str> = { page.split("](review/").skip(1) }
         .map(|rest| rest.split(')').next().unwrap())
@@ -223,7 +212,7 @@ async fn the_walk_in_a_browser_is_drawn() {
         return;
     }
     let walk = Walk::begin().await;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let folder = root.join(if crate::house::docs::may_write() {
         "docs/review"
     } else {
@@ -242,7 +231,7 @@ async fn the_walk_in_a_browser_is_drawn() {
     };
     let call = walk.agent.call(BULK, Walk::asked());
     let deciding = async {
-        let set = walk.waiting().await;
+        let set = waiting(&walk.agent).await;
         draw(&walk.link, &set, "decide").await;
         set
     };

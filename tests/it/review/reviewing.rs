@@ -87,7 +87,7 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
         ("x/one", "[c](/docs/c)\n"),
     ];
     assert_eq!(all(&wiki), pages(&expected));
-    let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
+    let applied = applied.json();
     let result = &applied["results"][0];
     let why = "a person left it out";
     let left_out = json!([

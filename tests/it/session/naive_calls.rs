@@ -168,12 +168,8 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
 ];
 
 /// Calls a tool that may not be there: its answer, or its code and all that it says.
-async fn call(
-    served: &Served,
-    tool: &'static str,
-    arguments: Value,
-) -> Result<Value, (String, String)> {
-    let mut request = rmcp::model::CallToolRequestParams::new(tool);
+async fn call(served: &Served, tool: &str, arguments: Value) -> Result<Value, (String, String)> {
+    let mut request = rmcp::model::CallToolRequestParams::new(tool.to_owned());
     request.arguments = arguments.as_object().cloned();
     match served.client.call_tool(request).await {
         Ok(result) => crate::harness::read(&result).map_err(|error| {

@@ -150,7 +150,7 @@ pub(crate) async fn serve_as(
 /// Calls a tool while the person answers the one question that comes of it.
 pub(crate) async fn answered(
     (served, person): (&Served<Asking>, &mut Person),
-    tool: &'static str,
+    tool: &str,
     arguments: Value,
     word: &str,
 ) -> Result<Value, Value> {

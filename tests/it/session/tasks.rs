@@ -65,14 +65,14 @@ impl Polling {
         ]
     }
 
-    async fn call(&self, tool: &'static str, arguments: Value) -> CallToolResponse {
-        let mut request = CallToolRequestParams::new(tool);
+    async fn call(&self, tool: &str, arguments: Value) -> CallToolResponse {
+        let mut request = CallToolRequestParams::new(tool.to_owned());
         request.arguments = arguments.as_object().cloned();
         self.peer.call_tool_once(request).await.unwrap()
     }
 
     /// The task that a call is answered with.
-    async fn task(&self, tool: &'static str, arguments: Value) -> CreateTaskResult {
+    async fn task(&self, tool: &str, arguments: Value) -> CreateTaskResult {
         match self.call(tool, arguments).await {
             CallToolResponse::Task(task) => task,
             other => panic!("{other:?}"),
@@ -80,7 +80,7 @@ impl Polling {
     }
 
     /// The answer of a call that is no task.
-    async fn complete(&self, tool: &'static str, arguments: Value) -> Value {
+    async fn complete(&self, tool: &str, arguments: Value) -> Value {
         match self.call(tool, arguments).await {
             CallToolResponse::Complete(result) => read(&result).unwrap(),
             other => panic!("{other:?}"),

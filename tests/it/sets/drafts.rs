@@ -16,21 +16,11 @@ fn setup(wiki: &DemoWiki) -> Setup {
     Setup::admin(wiki).indexed().toolsets("pages,undo,drafts")
 }
 
-/// Each page's text by its path.
-fn texts(wiki: &DemoWiki) -> BTreeMap<String, String> {
-    wiki.with_store(|store| {
-        let pages = store.pages();
-        pages
-            .map(|page| (page.path.clone(), page.content.clone()))
-            .collect()
-    })
-}
-
 fn paths(wiki: &DemoWiki) -> Vec<String> {
     texts(wiki).into_keys().collect()
 }
 
-async fn joins(served: &Served, tool: &'static str, mut arguments: Value) -> Value {
+async fn joins(served: &Served, tool: &str, mut arguments: Value) -> Value {
     arguments["draft"] = json!("rework");
     let joined = served.call(tool, arguments).await.unwrap();
     assert_eq!(joined["preview"], true);

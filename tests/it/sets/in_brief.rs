@@ -63,7 +63,7 @@ fn weighs(brief: &Value, full: &Value) {
     says(&brief["hint"], "full");
 }
 
-async fn told(served: &Served, tool: &'static str, arguments: Value) -> (Value, Value) {
+async fn told(served: &Served, tool: &str, arguments: Value) -> (Value, Value) {
     let brief = call_ok(served, tool, arguments.clone()).await;
     (brief, call_ok(served, tool, full(arguments)).await)
 }

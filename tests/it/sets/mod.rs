@@ -355,7 +355,7 @@ async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
     assert_eq!(mutations(&wiki).len(), 3);
     let verified = operator(&at, &wiki, &served, &["audit", "verify"]).await;
     verified.good();
-    let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
+    let applied = applied.json();
     let call = applied["results"][0]["callId"].as_str().unwrap();
     let undone = operator(&at, &wiki, &served, &["undo", call, "--yes"]).await;
     undone.good();

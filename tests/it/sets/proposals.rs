@@ -14,7 +14,7 @@ fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
 }
 
 /// Proposes a write: the proposal's id.
-async fn propose(served: &Served, tool: &'static str, arguments: Value) -> String {
+async fn propose(served: &Served, tool: &str, arguments: Value) -> String {
     let preview = served.call(tool, arguments).await.unwrap();
     preview.shows(json!({ "preview": true, "confirm": null }));
     preview["proposal"].as_str().unwrap().to_owned()
@@ -63,7 +63,7 @@ fn theirs(wiki: &DemoWiki, id: i64, change: impl FnOnce(&mut PageRow)) {
 }
 
 fn read(ended: &Ended) -> Value {
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+    ended.json()
 }
 
 /// What became of a proposal, as an agent is told.

@@ -27,7 +27,7 @@ async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended
 }
 
 /// Proposes a write: the proposal's id.
-async fn proposed(served: &Served, tool: &'static str, mut arguments: Value) -> String {
+async fn proposed(served: &Served, tool: &str, mut arguments: Value) -> String {
     arguments["propose"] = json!(true);
     let answer = served.checked(tool, arguments).await;
     let answer = answer.unwrap_or_else(|error| panic!("{tool}: {error}"));

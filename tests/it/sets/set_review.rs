@@ -29,7 +29,7 @@ async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
 
 async fn audit_json(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Value {
     let ended = audit(wiki, served, &[arguments, &["--json"]].concat()).await;
-    serde_json::from_str(&ended.stdout).unwrap()
+    ended.json()
 }
 
 #[tokio::test]

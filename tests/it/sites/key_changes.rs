@@ -29,7 +29,7 @@ impl KeyFile {
     }
 }
 
-async fn code(served: &Served, tool: &'static str, arguments: Value) -> String {
+async fn code(served: &Served, tool: &str, arguments: Value) -> String {
     match served.call(tool, arguments).await {
         Ok(_) => "ok".to_owned(),
         Err(error) => error["code"].as_str().unwrap().to_owned(),
@@ -137,29 +137,21 @@ async fn the_index_of_the_old_key_is_forgotten_in_memory_and_on_the_disk() {
         };
         let all = search().await;
         assert!(all.contains(&"docs/configuration".to_owned()), "{all:?}");
-        let before = databases(home.path());
+        let databases = || {
+            let mut files = files_below(home.path());
+            files.retain(|file| file.extension().is_some_and(|ending| ending == "db"));
+            files
+        };
+        let before = databases();
         assert_eq!(before.len(), usize::from(mode == "disk"), "{before:?}");
         file.put(&below_team);
         for path in search().await {
             assert!(path.starts_with("team"), "{path}");
         }
-        let after = databases(home.path());
+        let after = databases();
         assert_eq!(after.len(), before.len(), "{after:?}");
         assert!(before.iter().all(|file| !after.contains(file)));
     }
-}
-
-fn databases(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(databases(&path));
-        } else if path.extension().is_some_and(|extension| extension == "db") {
-            found.push(path);
-        }
-    }
-    found
 }
 
 #[tokio::test]

@@ -848,8 +848,7 @@ async fn what_is_no_wiki_or_there_already_is_not_added_and_the_file_stays() {
     put(&dir, &format!("{}{broken}", site("a", &a, "")));
     let command = Command::new(&["site", "list", "--json"]).quiet();
     let command = command.with("WIKI_CONFIG", config(&dir).to_str().unwrap());
-    let ended = command.end().await.exits(1);
-    let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let listed = command.end().await.exits(1).json();
     assert!(listed["sites"][0].get("fault").is_none(), "{listed}");
     assert!(listed["sites"][1]["fault"].is_string(), "{listed}");
 }

@@ -19,10 +19,6 @@ impl Line {
     }
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn files() -> Vec<PathBuf> {
     let folder = fs::read_dir(root().join("tests/contract")).unwrap();
     let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();

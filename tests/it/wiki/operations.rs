@@ -5,10 +5,6 @@ use graphql_parser::schema::{Definition as Defined, Document, Field, Type, TypeD
 
 use crate::prelude::*;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// All files of operations by name.
 fn files() -> BTreeMap<String, String> {
     fs::read_dir(root().join("graphql"))

@@ -402,8 +402,7 @@ async fn an_operator_lists_shows_and_brings_back_at_a_terminal() {
     let listed = command(&["bin", "list"]).good().await.stdout;
     says(&listed, "docs/dressed");
     says(&listed, "Dressed");
-    let listed: Value =
-        serde_json::from_str(&command(&["bin", "list", "--json"]).good().await.stdout).unwrap();
+    let listed = command(&["bin", "list", "--json"]).good().await.json();
     assert_eq!(listed["pages"][0]["id"], id);
     let shown = command(&["bin", "show", "docs/dressed"]).good().await;
     let shown = shown.stdout;
@@ -420,7 +419,7 @@ async fn an_operator_lists_shows_and_brings_back_at_a_terminal() {
     let done = command(&["bin", "restore", &number, "--yes", "--json"])
         .good()
         .await;
-    let done: Value = serde_json::from_str(&done.stdout).unwrap();
+    let done = done.json();
     assert_eq!(done["outcome"], "applied");
     let new = id_of(&wiki, "docs/dressed");
     assert_eq!(fields(&wiki, new), before);

@@ -29,7 +29,7 @@ async fn checked(wiki: &DemoWiki, dir: &Path) -> (Ended, Value) {
     let ended = operators_in(wiki, dir, &["store", "check", "--json"])
         .end()
         .await;
-    let told = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+    let told = ended.json();
     (ended, told)
 }
 

@@ -9,7 +9,7 @@ fn with(mut arguments: Value, name: &str, value: &Value) -> Value {
 }
 
 /// Previews a call and gives its token.
-async fn token(served: &Served, tool: &'static str, arguments: &Value) -> Value {
+async fn token(served: &Served, tool: &str, arguments: &Value) -> Value {
     let preview = served.call(tool, arguments.clone()).await.unwrap();
     assert_eq!(preview["preview"], true);
     preview["confirm"].clone()

@@ -58,7 +58,7 @@ fn settings(level: PolicyLevel) -> Vec<(&'static str, &'static str)> {
 
 /// The table of docs/writes.md: each door with its cells, in the order of the levels.
 fn table() -> Vec<(String, Vec<String>)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/writes.md");
+    let path = root().join("docs/writes.md");
     let text = fs::read_to_string(path).unwrap();
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');
@@ -182,7 +182,7 @@ impl Agent {
         }
     }
 
-    async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
         let mut person = self.person.lock().await;
         let mut call = Box::pin(self.served.call(tool, arguments));
         loop {
@@ -210,7 +210,7 @@ fn at(level: PolicyLevel, setup: Setup) -> Setup {
 async fn walk_tool(
     door: &str,
     wiki: &DemoWiki,
-    tool: &'static str,
+    tool: &str,
     setup: impl Fn(Setup) -> Setup,
     arguments: impl Fn(PolicyLevel) -> Value,
 ) {

@@ -17,7 +17,7 @@ struct Embedded<'a> {
 }
 
 impl Site for Embedded<'_> {
-    async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
         self.served.call(tool, arguments).await
     }
 

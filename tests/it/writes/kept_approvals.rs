@@ -39,7 +39,7 @@ async fn approvals(wiki: &DemoWiki, dir: &TempDir, arguments: &[&str]) -> Ended 
 
 async fn listed(wiki: &DemoWiki, dir: &TempDir) -> Value {
     let ended = approvals(wiki, dir, &["list", "--json"]).await.good();
-    serde_json::from_str(&ended.stdout).unwrap()
+    ended.json()
 }
 
 fn document(dir: &Path, id: &str) -> PathBuf {

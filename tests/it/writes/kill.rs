@@ -63,19 +63,6 @@ const TRASH: Write = Write {
     ..DELETE
 };
 
-/// All pages, without what every write changes.
-fn pages(wiki: &DemoWiki) -> Vec<PageRow> {
-    let timeless = |page: &PageRow| PageRow {
-        id: 0,
-        created_at: String::new(),
-        updated_at: String::new(),
-        ..page.clone()
-    };
-    let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(timeless).collect());
-    pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
-    pages
-}
-
 impl Write {
     /// A server that has previewed the write, and the arguments that confirm it.
     async fn previewed(self) -> (Killed, Program, Value) {
@@ -96,7 +83,7 @@ impl Write {
         let mut arguments = (self.arguments)(id);
         let preview = program.call(self.tool, &arguments);
         arguments["confirm"] = preview["confirm"].clone();
-        let before = pages(&wiki);
+        let before = timeless_pages(&wiki);
         let killed = Killed {
             wiki,
             faulty,
@@ -161,7 +148,7 @@ impl Killed {
 
     /// Page by page, since a difference of all is too long to be read.
     pub(crate) fn is_restored_to(&self, wanted: &[PageRow]) {
-        let pages = pages(&self.wiki);
+        let pages = timeless_pages(&self.wiki);
         for (page, wanted) in pages.iter().zip(wanted) {
             assert_eq!(page, wanted);
         }

@@ -22,7 +22,7 @@ async fn linked() -> DemoWiki {
     wiki
 }
 
-async fn preview(served: &Served, tool: &'static str, arguments: Value) -> Value {
+async fn preview(served: &Served, tool: &str, arguments: Value) -> Value {
     let preview = served.call(tool, arguments).await.unwrap();
     assert_eq!(preview["preview"], true, "{preview}");
     preview

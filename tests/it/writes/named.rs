@@ -151,7 +151,7 @@ async fn an_invalid_name_is_refused_at_once() {
 #[tokio::test]
 async fn a_name_without_a_page_says_whether_one_may_be_made_there() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/secret/a", "S\n")]).await;
-    let place = async |served: &Served, tool: &'static str, arguments: Value| {
+    let place = async |served: &Served, tool: &str, arguments: Value| {
         let error = fails(served, tool, arguments, "PAGE_NOT_FOUND").await;
         error["details"]["place"].clone()
     };

@@ -145,7 +145,7 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     };
     let ended = test(&["--json"]).await;
     assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
-    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let told = ended.json();
     told.shows(json!({ "writes": 4, "rules": [
             { "rule": "busier", "then": "review", "count": 1 },
             { "rule": "busy", "then": "person", "count": 1 },

@@ -16,12 +16,7 @@ fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
 
 /// A page without what every write changes.
 fn timeless(page: Option<PageRow>) -> PageRow {
-    PageRow {
-        id: 0,
-        created_at: String::new(),
-        updated_at: String::new(),
-        ..page.unwrap()
-    }
+    crate::testkit::timeless(&page.unwrap())
 }
 
 async fn undo(served: &Served, applied: &Value) -> Result<Value, Value> {

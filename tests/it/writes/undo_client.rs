@@ -19,27 +19,14 @@ async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended
     command.writing().end().await
 }
 
-/// The pages as they are, but for what no undo brings back: ids and times.
-fn all(wiki: &DemoWiki) -> Vec<PageRow> {
-    let plain = |page: &PageRow| PageRow {
-        id: 0,
-        updated_at: String::new(),
-        created_at: String::new(),
-        ..page.clone()
-    };
-    let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(plain).collect());
-    pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
-    pages
-}
-
 fn read(ended: &Ended) -> Value {
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+    ended.json()
 }
 
 #[tokio::test]
 async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() {
     let wiki = sample_wiki().await;
-    let before = all(&wiki);
+    let before = timeless_pages(&wiki);
     let served = setup(&wiki).serve().await;
     let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "releases/2-4"));
     let moved = id_of(&wiki, "docs/configuration");
@@ -68,7 +55,7 @@ async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() 
     assert_eq!(taken["outcome"], "applied");
     // Four pages: three writes of one are one change.
     assert_eq!(taken["changes"].as_array().unwrap().len(), 4, "{taken}");
-    assert_eq!(all(&wiki), before);
+    assert_eq!(timeless_pages(&wiki), before);
     assert!(mutations(&wiki).len() <= sent + 5);
 
     // All of them count as taken back: there is nothing left, neither for the client nor by `last`.

@@ -37,17 +37,6 @@ async fn decide<C: Service<RoleClient>>(wiki: &DemoWiki, served: &Served<C>, arg
     operator(wiki, served.dir.path(), &arguments).await;
 }
 
-/// The set that waits, as soon as one does.
-async fn waiting<C: Service<RoleClient>>(served: &Served<C>) -> String {
-    loop {
-        let all = served.app.desk.proposals().all().await.unwrap();
-        if let Some(one) = all.iter().find(|one| one.is_open()) {
-            return one.id.to_string();
-        }
-        tokio::task::yield_now().await;
-    }
-}
-
 fn title_of(wiki: &DemoWiki, id: i64) -> String {
     wiki.with_store(|store| store.page(id).unwrap().title.clone())
 }
