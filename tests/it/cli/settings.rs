@@ -61,8 +61,7 @@ impl Home {
     /// Every setting that is set, with its value and where that comes from.
     fn shown(&self, change: impl Fn(Command) -> Command, arguments: &[&str]) -> Vec<Value> {
         let arguments = [&["config", "show", "--json"], arguments].concat();
-        let ended = change(self.command(&arguments)).run().good();
-        let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let answer = change(self.command(&arguments)).run().good().json();
         let mut settings = answer["settings"].as_array().unwrap().clone();
         settings.retain(|setting| setting["from"] != "default");
         settings
@@ -239,52 +238,24 @@ fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
     let large = home.write("large.toml", &"#\n".repeat(1 << 19), 0o600);
     let ended = home.command(&["index", "clear", "--config", &large]).run();
     ends(&ended.stderr, "large.toml is too large\n");
-    for (text, fault) in [
-        (
-            "index = \"off\"\nindx = 1",
-            "2: \"indx\" is no setting; did you mean index?",
-        ),
-        ("[pages]\nx = 1", "1: \"pages\" is no setting"),
-        (
-            "\n\nWIKI_INDEX = \"off\"",
-            "3: \"WIKI_INDEX\" is no setting",
-        ),
-        (
-            "mutations_enabled = \"true\"",
-            "1: mutations_enabled must be true or false, without quotes",
-        ),
-        (
-            "http_max_retries = 1.5",
-            "1: http_max_retries must be a whole number from 0 to 10, without quotes",
-        ),
-        ("index = true", "1: index must be a text in quotes"),
-        (
-            "toolsets = [\"pages,undo\"]",
-            "1: toolsets must be an array of texts without commas, or one text",
-        ),
-        (
-            "toolsets = []",
-            "1: toolsets is set but empty; give it a value or leave it out",
-        ),
-        (
-            "token_command = \"pass wiki\"",
-            "1: token_command must be a program and its arguments, such as [\"pass\", \"wiki\"]",
-        ),
-        (
-            "token_command = []",
-            "1: token_command must be a program and its arguments, such as [\"pass\", \"wiki\"]",
-        ),
-        ("index = \"on\"", "1: index must be memory, disk or off"),
-        (
-            "confirm = \"me\"",
-            "1: confirm must be token, preview, person or review",
-        ),
-        (
-            "audit_keep_days = -1",
-            "1: audit_keep_days must be a whole number from 1 to 36500",
-        ),
-    ] {
-        let ended = home.check(text);
+    for [text, fault] in text_rows(
+        r#"
+        index = "off"¶indx = 1 => 2: "indx" is no setting; did you mean index?
+        [pages]¶x = 1 => 1: "pages" is no setting
+        ¶¶WIKI_INDEX = "off" => 3: "WIKI_INDEX" is no setting
+        mutations_enabled = "true" => 1: mutations_enabled must be true or false, without quotes
+        http_max_retries = 1.5 => 1: http_max_retries must be a whole number from 0 to 10, without quotes
+        index = true => 1: index must be a text in quotes
+        toolsets = ["pages,undo"] => 1: toolsets must be an array of texts without commas, or one text
+        toolsets = [] => 1: toolsets is set but empty; give it a value or leave it out
+        token_command = "pass wiki" => 1: token_command must be a program and its arguments, such as ["pass", "wiki"]
+        token_command = [] => 1: token_command must be a program and its arguments, such as ["pass", "wiki"]
+        index = "on" => 1: index must be memory, disk or off
+        confirm = "me" => 1: confirm must be token, preview, person or review
+        audit_keep_days = -1 => 1: audit_keep_days must be a whole number from 1 to 36500
+    "#,
+    ) {
+        let ended = home.check(&text.replace('¶', "\n"));
         let line = format!("error: ~/checked.toml:{fault}");
         assert_eq!(ended.code, 2);
         assert!(
@@ -353,25 +324,15 @@ fn a_key_comes_from_one_place_of_the_latest_layer_that_names_any() {
         let ended = check.in_dir(elsewhere.path()).run();
         assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
     }
-    for (key, fault) in [
-        (
-            "token_command = [\"sh\", \"-c\", \"echo x >&2; exit 7\"]",
-            "failed with exit code 7; run it by hand to see why: what it says on stderr may hold the key and is not shown",
-        ),
-        (
-            "token_command = [\"nothing-of-this-name\"]",
-            "cannot be run: its program is not there; look at its name",
-        ),
-        (
-            "token_command = [\"true\"]",
-            "must hold a key: letters, digits and signs without spaces",
-        ),
-        (
-            "token_command = [\"true\"]\napi_token = \"x\"",
-            "is set beside api_token; leave one of them out",
-        ),
-    ] {
-        let ended = home.check(&format!("{base}{key}"));
+    for [key, fault] in text_rows(
+        r#"
+        token_command = ["sh", "-c", "echo x >&2; exit 7"] => failed with exit code 7; run it by hand to see why: what it says on stderr may hold the key and is not shown
+        token_command = ["nothing-of-this-name"] => cannot be run: its program is not there; look at its name
+        token_command = ["true"] => must hold a key: letters, digits and signs without spaces
+        token_command = ["true"]¶api_token = "x" => is set beside api_token; leave one of them out
+    "#,
+    ) {
+        let ended = home.check(&format!("{base}{}", key.replace('¶', "\n")));
         assert_eq!(
             ended.stderr.replace(home.0.path().to_str().unwrap(), "~"),
             format!("error: ~/checked.toml:2: token_command {fault}\n")
@@ -543,7 +504,7 @@ fn every_fault_is_named_at_once() {
     let ended = home.check("index = \"on\"\nbase_url = \"wiki\"\nhttp_max_retries = 11\n");
     assert_eq!(ended.code, 2);
     let program = home.command(&["config", "check", "--config", "checked.toml", "--json"]);
-    let answer: Value = serde_json::from_str(&program.run().stdout).unwrap();
+    let answer = program.run().json();
     let faults: Vec<_> = answer["faults"].as_array().unwrap().iter().collect();
     assert_eq!(faults.len(), 4, "{answer}");
     let lines: Vec<_> = ended.stderr.lines().collect();

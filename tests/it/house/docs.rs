@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use wikijs_gate::cli::Exit;
@@ -11,7 +10,7 @@ use wikijs_gate::error::Code;
 use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 use crate::house::sources::sources;
-use crate::testkit::vec_of;
+use crate::testkit::{root, text_rows, vec_of};
 
 #[expect(
     clippy::disallowed_methods,
@@ -23,7 +22,7 @@ pub(crate) fn may_write() -> bool {
 
 /// Compares the text between two markers of a file; with `INSTA_UPDATE=always`, writes it.
 pub(crate) fn generated(file: &str, marker: &str, text: &str, normal: impl Fn(&str) -> String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let path = root().join(file);
     let page = fs::read_to_string(&path).unwrap();
     let (open, close) = (
         format!("<!-- {marker} -->\n"),
@@ -138,7 +137,7 @@ fn every_command_that_a_text_of_the_program_names_is_there_with_its_flags() {
 #[test]
 fn the_schema_of_the_settings_file_is_the_programs() {
     let schema = format!("{:#}\n", wikijs_gate::config::schema());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.schema.json");
+    let path = root().join("docs/settings.schema.json");
     if may_write() {
         fs::write(&path, &schema).unwrap();
     }
@@ -230,85 +229,30 @@ fn figure(line: &str) -> Option<(&str, f64, &str, bool)> {
 }
 
 /// Rows of docs/sizing.md: the table, what a row says, and the figure that it quotes.
-const SIZES: [(&str, &str, &str); 14] = [
-    (
-        "memory",
-        "one client over stdio, idle, resident",
-        "memory idle, resident",
-    ),
-    (
-        "memory",
-        "the same after 2,000 calls",
-        "memory after 2,000 calls, resident",
-    ),
-    (
-        "memory",
-        "200 clients over HTTP, each with a call always under way",
-        "HTTP: memory after 200 clients, resident",
-    ),
-    (
-        "memory",
-        "a wiki of 10,000 pages and 50 MB while its content is indexed",
-        "10,000 pages: resident memory, highest",
-    ),
-    (
-        "memory",
-        "30,000 calls that one client sends without waiting",
-        "memory, 30,000 calls sent at once, highest",
-    ),
-    (
-        "processor",
-        "start to the answer of `initialize`",
-        "start to the answer of initialize",
-    ),
-    (
-        "processor",
-        "added to a call of the wiki over stdio, median",
-        "added to a call of the wiki, median",
-    ),
-    (
-        "processor",
-        "added to a call of the wiki over HTTP, median",
-        "HTTP: added to a call of the wiki, median",
-    ),
-    (
-        "processor",
-        "calls a second over stdio, one client",
-        "calls a second, pipelined",
-    ),
-    (
-        "processor",
-        "calls a second over HTTP, 64 clients",
-        "HTTP: calls a second, 64 clients",
-    ),
-    (
-        "processor",
-        "200 clients at once over HTTP: 99 of 100 calls end within",
-        "HTTP: 200 clients at once, p99",
-    ),
-    (
-        "pages",
-        "until 10,000 pages are indexed, with the wiki busy half of the time",
-        "10,000 pages: until all are indexed",
-    ),
-    (
-        "pages",
-        "a search of the content of 10,000 pages, median",
-        "10,000 pages: warm search of content, median",
-    ),
-    (
-        "pages",
-        "the first `files pull` of 10,000 pages",
-        "10,000 pages as files: the first pull",
-    ),
-];
+const SIZES: &str = "
+    memory => one client over stdio, idle, resident => memory idle, resident
+    memory => the same after 2,000 calls => memory after 2,000 calls, resident
+    memory => 200 clients over HTTP, each with a call always under way => HTTP: memory after 200 clients, resident
+    memory => a wiki of 10,000 pages and 50 MB while its content is indexed => 10,000 pages: resident memory, highest
+    memory => 30,000 calls that one client sends without waiting => memory, 30,000 calls sent at once, highest
+    processor => start to the answer of `initialize` => start to the answer of initialize
+    processor => added to a call of the wiki over stdio, median => added to a call of the wiki, median
+    processor => added to a call of the wiki over HTTP, median => HTTP: added to a call of the wiki, median
+    processor => calls a second over stdio, one client => calls a second, pipelined
+    processor => calls a second over HTTP, 64 clients => HTTP: calls a second, 64 clients
+    processor => 200 clients at once over HTTP: 99 of 100 calls end within => HTTP: 200 clients at once, p99
+    pages => until 10,000 pages are indexed, with the wiki busy half of the time => 10,000 pages: until all are indexed
+    pages => a search of the content of 10,000 pages, median => 10,000 pages: warm search of content, median
+    pages => the first `files pull` of 10,000 pages => 10,000 pages as files: the first pull
+";
 
 #[test]
 fn the_page_on_sizing_quotes_what_was_measured() {
     let figures = include_str!("../../../docs/figures.md");
+    let sizes = text_rows::<3>(SIZES);
     for table in ["memory", "processor", "pages"] {
         let mut text = String::from("| what | measured |\n|---|--:|\n");
-        for (_, what, name) in SIZES.iter().filter(|(of, ..)| *of == table) {
+        for [_, what, name] in sizes.iter().filter(|[of, _, _]| *of == table) {
             let row = format!("| {name} | ");
             let row = figures.lines().find_map(|line| line.strip_prefix(&row));
             let measured = row.unwrap().split(" | ").next().unwrap();
@@ -364,7 +308,7 @@ fn the_slowest_tests_that_the_page_names_are_there() {
     for name in named {
         let (module, test) = name.rsplit_once("::").unwrap();
         let path = format!("tests/it/{}.rs", module.replace("::", "/"));
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let path = root().join(path);
         let source = fs::read_to_string(path).unwrap();
         assert!(source.contains(&format!("fn {test}(")), "{name}");
     }

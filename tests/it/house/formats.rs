@@ -5,7 +5,7 @@ use wikijs_gate::page::Field;
 use crate::prelude::*;
 
 fn source(file: &str) -> String {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources = root().join("src");
     fs::read_to_string(sources.join(file)).unwrap()
 }
 
@@ -106,25 +106,19 @@ fn camel_case(name: &str) -> String {
 #[test]
 fn the_page_on_formats_says_what_the_types_are() {
     generated("docs/formats.md", "record", &record(), str::to_owned);
-    for (marker, file, name) in [
-        ("head", "audit/run/heads.rs", "FileHead"),
-        ("proposal", "audit/documents/proposal.rs", "Proposal"),
-        (
-            "proposed-change",
-            "audit/documents/proposal.rs",
-            "ProposedChange",
-        ),
-        ("draft", "audit/documents/draft.rs", "Draft"),
-        ("draft-change", "audit/documents/draft.rs", "DraftChange"),
-        (
-            "approval",
-            "gates/approvals/standing.rs",
-            "StandingApproval",
-        ),
-        ("pause", "audit/documents/pause_file.rs", "PauseInfo"),
-        ("memory-line", "memory/line.rs", "MemoryLine"),
-        ("memory", "memory/entry.rs", "Memory"),
-    ] {
+    for [marker, file, name] in text_rows(
+        "
+        head => audit/run/heads.rs => FileHead
+        proposal => audit/documents/proposal.rs => Proposal
+        proposed-change => audit/documents/proposal.rs => ProposedChange
+        draft => audit/documents/draft.rs => Draft
+        draft-change => audit/documents/draft.rs => DraftChange
+        approval => gates/approvals/standing.rs => StandingApproval
+        pause => audit/documents/pause_file.rs => PauseInfo
+        memory-line => memory/line.rs => MemoryLine
+        memory => memory/entry.rs => Memory
+    ",
+    ) {
         generated(
             "docs/formats.md",
             marker,

@@ -11,81 +11,32 @@ const NO_MESSAGE: i64 = -32600;
 const NO_JSON: i64 = -32700;
 
 /// JSON that is no message.
-const BAD: [(&str, &str); 17] = [
-    ("no version", r#"{"id":1,"method":"ping"}"#),
-    (
-        "another version",
-        r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
-    ),
-    (
-        "a version twice",
-        r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"ping"}"#,
-    ),
-    (
-        "an id twice",
-        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
-    ),
-    (
-        "an id written otherwise",
-        r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"ping"}"#,
-    ),
-    (
-        "a method twice",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}"#,
-    ),
-    (
-        "params twice",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{},"params":{}}"#,
-    ),
-    (
-        "params that are a number",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":5}"#,
-    ),
-    (
-        "a method that is a number",
-        r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
-    ),
-    (
-        "a method and a result",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
-    ),
-    ("no id", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#),
-    (
-        "a part of an id",
-        r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
-    ),
-    (
-        "a large id",
-        r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#,
-    ),
-    (
-        "an object for an id",
-        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
-    ),
-    ("a batch", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#),
-    ("an empty batch", "[]"),
-    ("a number", "1"),
-];
+const BAD: &str = r#"
+    no version => {"id":1,"method":"ping"}
+    another version => {"jsonrpc":"1.0","id":1,"method":"ping"}
+    a version twice => {"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"ping"}
+    an id twice => {"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}
+    an id written otherwise => {"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"ping"}
+    a method twice => {"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}
+    params twice => {"jsonrpc":"2.0","id":1,"method":"ping","params":{},"params":{}}
+    params that are a number => {"jsonrpc":"2.0","id":1,"method":"ping","params":5}
+    a method that is a number => {"jsonrpc":"2.0","id":1,"method":5}
+    a method and a result => {"jsonrpc":"2.0","id":1,"method":"ping","result":{}}
+    no id => {"jsonrpc":"2.0","id":null,"method":"ping"}
+    a part of an id => {"jsonrpc":"2.0","id":1.5,"method":"ping"}
+    a large id => {"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}
+    an object for an id => {"jsonrpc":"2.0","id":{},"method":"ping"}
+    a batch => [{"jsonrpc":"2.0","id":1,"method":"ping"}]
+    an empty batch => []
+    a number => 1
+"#;
 
 /// Texts that are no JSON.
-const CUT: [(&str, &str); 4] = [
-    (
-        "a number that is too large",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e400}}"#,
-    ),
-    (
-        "two messages",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}{}"#,
-    ),
-    (
-        "half a pair",
-        r#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#,
-    ),
-    (
-        "zeros",
-        "{\"jsonrpc\":\"2.0\",\0\"id\":1,\"method\":\"ping\"}",
-    ),
-];
+const CUT: &str = r#"
+    a number that is too large => {"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e400}}
+    two messages => {"jsonrpc":"2.0","id":1,"method":"ping"}{}
+    half a pair => {"jsonrpc":"2.0","id":"\ud800","method":"ping"}
+"#;
 
 /// All of these, with the code of the error.
 fn bad() -> Vec<(&'static str, i64, Vec<u8>)> {
@@ -95,10 +46,13 @@ fn bad() -> Vec<(&'static str, i64, Vec<u8>)> {
         "]".repeat(10_000)
     );
     let no_text = b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}";
-    let row =
-        |code| move |(name, text): (&'static str, &str)| (name, code, text.as_bytes().to_vec());
-    let mut bad: Vec<_> = BAD.into_iter().map(row(NO_MESSAGE)).collect();
-    bad.extend(CUT.into_iter().map(row(NO_JSON)));
+    let zeros = b"{\"jsonrpc\":\"2.0\",\0\"id\":1,\"method\":\"ping\"}";
+    let mut bad = Vec::new();
+    for (code, texts) in [(NO_MESSAGE, BAD), (NO_JSON, CUT)] {
+        let rows = text_rows(texts).into_iter();
+        bad.extend(rows.map(|[name, text]| (name, code, text.as_bytes().to_vec())));
+    }
+    bad.push(("zeros", NO_JSON, zeros.to_vec()));
     bad.push(("lists in lists", NO_JSON, nested.into_bytes()));
     bad.push(("no UTF-8", NO_JSON, no_text.to_vec()));
     bad

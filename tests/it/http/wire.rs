@@ -148,39 +148,15 @@ async fn half_a_pair_an_open_key_and_what_is_none_stop_the_start() {
     files.put("none", "no PEM");
     files.put("open", &own.signed[1]);
     fs::set_permissions(files.path("open"), Permissions::from_mode(0o644)).unwrap();
-    for (certificate, key, fault) in [
-        (
-            "cert",
-            "",
-            "WIKI_SERVE_CERT_FILE needs the certificate's key",
-        ),
-        ("", "key", "WIKI_SERVE_KEY_FILE needs the key's certificate"),
-        (
-            "none",
-            "key",
-            "WIKI_SERVE_CERT_FILE names a file that holds no certificate",
-        ),
-        (
-            "cert",
-            "none",
-            "WIKI_SERVE_KEY_FILE names a file that holds no private key in PEM without a passphrase",
-        ),
-        (
-            "cert",
-            "other",
-            "WIKI_SERVE_KEY_FILE names a file whose key is not that of",
-        ),
-        (
-            "cert",
-            "open",
-            "WIKI_SERVE_KEY_FILE names a file that may be read by others",
-        ),
-        (
-            "cert",
-            "gone",
-            "WIKI_SERVE_KEY_FILE names a file that cannot be read",
-        ),
-    ] {
+    for [certificate, key, fault] in text_rows("
+        cert => - => WIKI_SERVE_CERT_FILE needs the certificate's key
+        - => key => WIKI_SERVE_KEY_FILE needs the key's certificate
+        none => key => WIKI_SERVE_CERT_FILE names a file that holds no certificate
+        cert => none => WIKI_SERVE_KEY_FILE names a file that holds no private key in PEM without a passphrase
+        cert => other => WIKI_SERVE_KEY_FILE names a file whose key is not that of
+        cert => open => WIKI_SERVE_KEY_FILE names a file that may be read by others
+        cert => gone => WIKI_SERVE_KEY_FILE names a file that cannot be read
+    ") {
         let mut command = Command::new(&["serve", "--http", "127.0.0.1:0"])
             .with("WIKI_BASE_URL", "http://127.0.0.1:9")
             .with("WIKI_API_TOKEN", "a.b.c")
@@ -189,7 +165,7 @@ async fn half_a_pair_an_open_key_and_what_is_none_stop_the_start() {
             ("WIKI_SERVE_CERT_FILE", certificate),
             ("WIKI_SERVE_KEY_FILE", key),
         ] {
-            if !file.is_empty() {
+            if file != "-" {
                 command = command.with(name, &files.path(file));
             }
         }
