@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use rmcp::ServiceExt;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::transport::TokioChildProcess;
+use serde_json::Map;
 
 use crate::prelude::*;
 
@@ -63,7 +64,7 @@ impl Machine<'_> {
     }
 
     /// An agent's client, with a server that reads the same settings.
-    async fn propose(&self, calls: Vec<(&'static str, Value)>) -> Vec<String> {
+    async fn propose(&self, calls: &Value) -> Vec<String> {
         let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
         command
             .env_clear()
@@ -77,8 +78,7 @@ impl Machine<'_> {
         let server = TokioChildProcess::new(command).unwrap();
         let client = client.serve(server).await.unwrap();
         let mut proposed = Vec::new();
-        for (tool, arguments) in calls {
-            let arguments = arguments.as_object().unwrap().clone();
+        for (tool, arguments) in json_rows::<(String, Map<String, Value>)>(calls) {
             let call = CallToolRequestParams::new(tool).with_arguments(arguments);
             let preview = read(&client.call_tool(call).await.unwrap()).unwrap();
             proposed.push(preview["proposal"].as_str().unwrap().to_owned());
@@ -152,17 +152,11 @@ async fn from_nothing_to_a_reviewed_log() {
     let title = |id| wiki.with_store(|store| store.page(id).unwrap().title.clone());
     let before = title(docker);
     let proposed = machine
-        .propose(vec![
-            (
-                UPDATE,
-                json!({ "id": linux, "title": "Installing on Debian" }),
-            ),
-            (
-                UPDATE,
-                json!({ "id": docker, "description": "With one command" }),
-            ),
-            (DELETE, json!({ "id": id_of(&wiki, "docs/configuration") })),
-        ])
+        .propose(&json!([
+            [UPDATE, { "id": linux, "title": "Installing on Debian" }],
+            [UPDATE, { "id": docker, "description": "With one command" }],
+            [DELETE, { "id": id_of(&wiki, "docs/configuration") }],
+        ]))
         .await;
     let [first, second, third] = proposed.as_slice() else {
         panic!("{proposed:?}");

@@ -325,22 +325,9 @@ impl Silent {
     }
 }
 
-fn all_files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(all_files(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found
-}
-
 /// No file below a directory holds a secret.
 fn holds_nothing_of(dir: &Path, secret: &str) {
-    for file in all_files(dir) {
+    for file in files_below(dir) {
         let bytes = fs::read(&file).unwrap();
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         if file.extension().is_some_and(|extension| extension == "gz") {
@@ -379,7 +366,7 @@ fn stdout_holds_nothing_but_the_protocol_and_a_closed_stdin_ends_with_0() {
     assert!(end.took < PROMPT, "{:?}", end.took);
     end.spoke_only_the_protocol();
     // It only read: nothing was made.
-    assert_eq!(all_files(dir.path()), Vec::<PathBuf>::new());
+    assert_eq!(files_below(dir.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -517,7 +504,7 @@ fn without_a_wiki_a_client_sees_the_tools_and_each_call_says_what_to_set() {
     let of_other = ("HOME", other.path().to_str().unwrap());
     tools_without_a_wiki(&[of_other, address], &json!(["WIKI_API_TOKEN"]));
     // It opened no log and made no directory.
-    assert!(all_files(other.path()).is_empty());
+    assert!(files_below(other.path()).is_empty());
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
 }
 
@@ -555,94 +542,34 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
     let file = dir.path().join("config.toml");
     let sites = "[sites.a]\nbase_url = \"https://a.example\"\n[sites.b]\nbase_url = \"https://b.example\"\n";
     fs::write(&file, sites).unwrap();
-    let file = ("WIKI_CONFIG", file.to_str().unwrap());
+    let file = file.to_str().unwrap();
     let home = ("HOME", "/nonexistent");
-    let address = ("WIKI_BASE_URL", "http://127.0.0.1:9");
-    let key = ("WIKI_API_TOKEN", PLANTED);
-    let refused = [
-        (
-            &["tool", "call", LIST][..],
-            vec![home],
-            "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-gate config init`",
-        ),
-        (
-            &["tool", "call", LIST],
-            vec![home, address],
-            "WIKI_API_TOKEN is missing",
-        ),
-        (
-            &["serve", "--http", "127.0.0.1:0"],
-            vec![home],
-            "WIKI_BASE_URL is missing",
-        ),
-        (
-            &["serve"],
-            vec![home, ("WIKI_SERVE_ADDRESS", "127.0.0.1:0")],
-            "WIKI_BASE_URL is missing",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_BASE_URL", "wiki")],
-            "WIKI_BASE_URL must be",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_BASE_URL", "")],
-            "WIKI_BASE_URL is set but empty",
-        ),
-        (
-            &[],
-            vec![home, key],
-            "WIKI_BASE_URL is missing; it must be an address",
-        ),
-        (
-            &[],
-            vec![home, key, ("WIKI_BASEURL", "http://127.0.0.1:9")],
-            "settings file); WIKI_BASEURL is no setting of this version; did you mean WIKI_BASE_URL?",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_BASE_URI", "http://127.0.0.1:9")],
-            "WIKI_BASE_URI is no setting of this version; did you mean WIKI_BASE_URL?",
-        ),
-        (
-            &["config", "check"],
-            vec![home, key, ("WIKI_BASEURL", "http://127.0.0.1:9")],
-            "WIKI_BASEURL is no setting of this version; did you mean WIKI_BASE_URL?",
-        ),
-        (
-            &[],
-            vec![home, key, ("WIKI_BASE_URL", "wiki.example.com")],
-            "WIKI_BASE_URL must be an address",
-        ),
-        (
-            &[],
-            vec![home, address, ("WIKI_API_TOKEN_FILE", "/nowhere")],
-            "WIKI_API_TOKEN_FILE names",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_CONFIRM", "nobody")],
-            "WIKI_CONFIRM must be",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_CA_FILE", "/nowhere")],
-            "WIKI_CA_FILE names",
-        ),
-        (
-            &[],
-            vec![home, file],
-            "WIKI_BASE_URL is missing; name a site with --site: there are a, b",
-        ),
-        (
-            &["--site", "a"],
-            vec![home, file],
-            "sites.a.api_token is missing",
-        ),
-    ];
-    for (arguments, variables, wanted) in refused {
-        is_refused(arguments, &variables, wanted);
+    let address = "http://127.0.0.1:9";
+    for (arguments, variables, wanted) in json_rows::<(Vec<&str>, BTreeMap<&str, &str>, &str)>(
+        &json!([
+            [["tool", "call", LIST], {},
+             "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-gate config init`"],
+            [["tool", "call", LIST], { "WIKI_BASE_URL": address }, "WIKI_API_TOKEN is missing"],
+            [["serve", "--http", "127.0.0.1:0"], {}, "WIKI_BASE_URL is missing"],
+            [["serve"], { "WIKI_SERVE_ADDRESS": "127.0.0.1:0" }, "WIKI_BASE_URL is missing"],
+            [[], { "WIKI_BASE_URL": "wiki" }, "WIKI_BASE_URL must be"],
+            [[], { "WIKI_BASE_URL": "" }, "WIKI_BASE_URL is set but empty"],
+            [[], { "WIKI_API_TOKEN": PLANTED }, "WIKI_BASE_URL is missing; it must be an address"],
+            [[], { "WIKI_API_TOKEN": PLANTED, "WIKI_BASEURL": address },
+             "settings file); WIKI_BASEURL is no setting of this version; did you mean WIKI_BASE_URL?"],
+            [[], { "WIKI_BASE_URI": address }, "WIKI_BASE_URI is no setting of this version; did you mean WIKI_BASE_URL?"],
+            [["config", "check"], { "WIKI_API_TOKEN": PLANTED, "WIKI_BASEURL": address },
+             "WIKI_BASEURL is no setting of this version; did you mean WIKI_BASE_URL?"],
+            [[], { "WIKI_API_TOKEN": PLANTED, "WIKI_BASE_URL": "wiki.example.com" }, "WIKI_BASE_URL must be an address"],
+            [[], { "WIKI_BASE_URL": address, "WIKI_API_TOKEN_FILE": "/nowhere" }, "WIKI_API_TOKEN_FILE names"],
+            [[], { "WIKI_CONFIRM": "nobody" }, "WIKI_CONFIRM must be"],
+            [[], { "WIKI_CA_FILE": "/nowhere" }, "WIKI_CA_FILE names"],
+            [[], { "WIKI_CONFIG": file }, "WIKI_BASE_URL is missing; name a site with --site: there are a, b"],
+            [["--site", "a"], { "WIKI_CONFIG": file }, "sites.a.api_token is missing"],
+        ]),
+    ) {
+        let variables: Vec<_> = variables.into_iter().chain([home]).collect();
+        is_refused(&arguments, &variables, wanted);
     }
     let doctor = Program::start(&["doctor"], &[home]).end();
     assert_eq!(doctor.code, Some(5));
@@ -850,7 +777,7 @@ fn a_log_directory_gets_a_file_of_the_day_and_nothing_of_the_key() {
     program.signal("-TERM");
     let end = program.end();
     assert_eq!(end.stderr, Vec::<String>::new());
-    let [file] = &all_files(&logs)[..] else {
+    let [file] = &files_below(&logs)[..] else {
         panic!("not one file");
     };
     let name = file.file_name().unwrap().to_str().unwrap();
@@ -937,7 +864,7 @@ fn serving_the_demo_ignores_the_settings_of_a_real_wiki_and_leaves_nothing_behin
         arguments["confirm"] = preview["confirm"].clone();
         let applied = program.call(UPDATE, &arguments);
         assert_eq!(applied["outcome"], "applied");
-        assert!(!all_files(temp.path()).is_empty());
+        assert!(!files_below(temp.path()).is_empty());
         match how {
             "" => program.close_stdin(),
             signal => program.signal(signal),
@@ -1040,7 +967,7 @@ fn files_of_the_log_are_their_owners_alone_whatever_the_mask() {
         .output()
         .unwrap();
     assert!(ended.status.success(), "{ended:?}");
-    let [file] = &all_files(&logs)[..] else {
+    let [file] = &files_below(&logs)[..] else {
         panic!("not one file");
     };
     for (path, mode) in [(&logs, 0o700), (file, 0o600)] {

@@ -64,8 +64,9 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
         all.push('\n');
     }
     golden("tool_show", &all);
-    let ended = run(tool(&wiki, dir.path(), &["list", "--json"])).await;
-    let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let listed = run(tool(&wiki, dir.path(), &["list", "--json"]))
+        .await
+        .json();
     let names = listed["tools"].as_array().unwrap().iter();
     let names: Vec<&str> = names.map(|tool| tool["name"].as_str().unwrap()).collect();
     let registry = Registry::new(&ToolSelection::new(&Toolset::ALL)).unwrap();
@@ -101,18 +102,14 @@ fn a_tool_is_known_without_what_all_names_begin_with_and_guesses_are_near() {
     let show = |name: &str| Command::new(&["tool", "show", name]).run();
     let whole = show(SEARCH);
     assert_eq!(show("search_pages").stdout, whole.stdout);
-    for (name, told) in [
-        ("serch_pages", "did you mean wikijs_search_pages?"),
-        ("wikijs_undo_writes", "`wikijs-gate tool list` names"),
-        (
-            UNDO,
-            "is in the toolset undo, but the settings do not offer it",
-        ),
-        (
-            "get_proposal",
-            "wikijs_get_proposal is in the toolset proposals",
-        ),
-    ] {
+    for [name, told] in text_rows(
+        "
+        serch_pages => did you mean wikijs_search_pages?
+        wikijs_undo_writes => `wikijs-gate tool list` names
+        wikijs_undo_write => is in the toolset undo, but the settings do not offer it
+        get_proposal => wikijs_get_proposal is in the toolset proposals
+    ",
+    ) {
         let ended = show(name);
         assert_eq!(ended.code, 2, "{name}");
         assert!(ended.stderr.contains(told), "{}", ended.told);
@@ -146,7 +143,7 @@ async fn every_example_does_something() {
             &["show", definition.name, "--json"],
         ))
         .await;
-        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+        let shown = shown.json();
         let example = shown["example"].to_string();
         let without = ["wikijs_list_sites", "wikijs_list_bin"];
         let takes_none = without.contains(&definition.name);
@@ -204,18 +201,15 @@ async fn reads_are_answered_for_people_and_as_an_agent_gets_them() {
     let steer = "\u{1b}]0;owned\u{7}";
     wiki.with_store(|store| store.page_mut(id).unwrap().title = format!("Conf{steer}"));
     let mut all = String::new();
-    for (name, arguments) in [
-        (SEARCH, json!({ "query": "disk", "in": "wiki" })),
-        (LIST, json!({ "path": "docs", "orderBy": "PATH" })),
-        (BY_ID, json!({ "id": id, "lines": { "from": 1, "to": 3 } })),
-        (
-            BY_PATH,
-            json!({ "path": "docs/configuration", "view": "outline" }),
-        ),
-        (TREE, json!({ "depth": 2 })),
-        (HISTORY, json!({ "id": id })),
-        (TAGS, json!({ "query": "run" })),
-    ] {
+    for (name, arguments) in json_rows::<(&str, Value)>(&json!([
+        [SEARCH, { "query": "disk", "in": "wiki" }],
+        [LIST, { "path": "docs", "orderBy": "PATH" }],
+        [BY_ID, { "id": id, "lines": { "from": 1, "to": 3 } }],
+        [BY_PATH, { "path": "docs/configuration", "view": "outline" }],
+        [TREE, { "depth": 2 }],
+        [HISTORY, { "id": id }],
+        [TAGS, { "query": "run" }],
+    ])) {
         let text = arguments.to_string();
         let ended = run(tool(&wiki, dir.path(), &["call", name, "--args", &text])).await;
         // Only what an answer says beside its list stands apart.
@@ -228,7 +222,7 @@ async fn reads_are_answered_for_people_and_as_an_agent_gets_them() {
         let ended = run(tool(&wiki, dir.path(), &json)).await;
         let served = Setup::scripter(&wiki).serve().await;
         let served = served.call(name, arguments).await.unwrap();
-        let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let answer = ended.json();
         assert_eq!(answer, served, "{name}");
     }
     golden("tool_reads", &steady(&all));
@@ -251,8 +245,7 @@ async fn a_write_shows_its_preview_and_is_written_with_yes() {
     assert_eq!(mutations(&wiki).len(), 1);
     let history = json!({ "id": id }).to_string();
     let history = ["call", HISTORY, "--json", "--args", &history];
-    let history = run(tool(&wiki, dir.path(), &history)).await;
-    let history: Value = serde_json::from_str(&history.stdout).unwrap();
+    let history = run(tool(&wiki, dir.path(), &history)).await.json();
     let newest = history["entries"][0]["versionId"].to_string();
     let version = json!({ "id": id, "compare": { "from": newest } }).to_string();
     let compared = ["call", HISTORY, "--args", &version];
@@ -299,8 +292,10 @@ async fn the_operators_own_settings_hold() {
     let last = unwritten.stderr.lines().last().unwrap();
     begins(&last, "error: nothing was written: ");
     let json = [&call[..], &["--json"]].concat();
-    let unwritten = run(tool(&wiki, dir.path(), &json).dry()).await.exits(3);
-    let answer: Value = serde_json::from_str(&unwritten.stdout).unwrap();
+    let answer = run(tool(&wiki, dir.path(), &json).dry())
+        .await
+        .exits(3)
+        .json();
     assert_eq!(answer["preview"], true);
     let confirmed = create.replace('}', r#", "confirm": "sesame-open-the-door"}"#);
     let call = ["call", CREATE, "--args", &confirmed];
@@ -347,7 +342,7 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
     assert!(near.stderr.contains(&line), "{}", near.told);
     let json = [&missing[..], &["--json"]].concat();
     let ended = run(tool(&wiki, dir.path(), &json)).await;
-    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let told = ended.json();
     assert_eq!(ended.code, 1);
     assert_eq!(told["error"]["code"], "PAGE_NOT_FOUND");
 }
@@ -390,8 +385,9 @@ async fn a_search_waits_for_the_index_since_no_other_follows_in_its_process() {
         let all = [&["call", SEARCH], arguments].concat();
         run(tool(&wiki, dir.path(), &all))
     };
-    let found = call(&["--json", "--args", r#"{"query": "SIGHUP"}"#]).await;
-    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    let found = call(&["--json", "--args", r#"{"query": "SIGHUP"}"#])
+        .await
+        .json();
     assert_eq!(found.get("index"), None, "{found}");
     assert_eq!(found["hits"][0]["path"], "docs/configuration");
     let nothing = call(&["--args", r#"{"query": "xyzzyxyzzy"}"#]).await;
@@ -405,29 +401,13 @@ async fn as_text_an_answer_shows_what_it_shows_as_json() {
     let id = id_of(&wiki, "docs/configuration");
     let source = "# Here\n\n[gone](/en/not/there)\n\n```sh\nmake all\n```\n";
     wiki.with_store(|store| source.clone_into(&mut store.page_mut(id).unwrap().content));
-    for (name, arguments, shown) in [
-        (
-            LIST,
-            json!({ "links": "BROKEN", "path": "docs/configuration" }),
-            "line 3: /en/not/there",
-        ),
-        (
-            SEARCH,
-            json!({ "query": "make all", "match": "EXACT" }),
-            "6: make all",
-        ),
-        (
-            LIST,
-            json!({ "path": "docs/configuration", "fields": ["path", "lastAuthor"] }),
-            "lastAuthor",
-        ),
-        (BY_ID, json!({ "id": id, "view": "outline" }), "block:code"),
-        (
-            LIST,
-            json!({ "path": "not/there" }),
-            "No page that the key may see",
-        ),
-    ] {
+    for (name, arguments, shown) in json_rows::<(&str, Value, &str)>(&json!([
+        [LIST, { "links": "BROKEN", "path": "docs/configuration" }, "line 3: /en/not/there"],
+        [SEARCH, { "query": "make all", "match": "EXACT" }, "6: make all"],
+        [LIST, { "path": "docs/configuration", "fields": ["path", "lastAuthor"] }, "lastAuthor"],
+        [BY_ID, { "id": id, "view": "outline" }, "block:code"],
+        [LIST, { "path": "not/there" }, "No page that the key may see"],
+    ])) {
         let text = arguments.to_string();
         let command = tool(&wiki, dir.path(), &["call", name, "--args", &text]);
         let ended = run(command.with("WIKI_INDEX", "memory")).await.good();

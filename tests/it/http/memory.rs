@@ -57,8 +57,7 @@ async fn command(wiki: &DemoWiki, dir: &TempDir, arguments: &[&str], stdin: &str
 
 async fn listed(wiki: &DemoWiki, dir: &TempDir, more: &[&str]) -> Vec<Value> {
     let arguments = [&["memory", "list", "--json"], more].concat();
-    let ended = command(wiki, dir, &arguments, "").await.good();
-    let mut answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let mut answer = command(wiki, dir, &arguments, "").await.good().json();
     serde_json::from_value(answer["memories"].take()).unwrap()
 }
 
@@ -336,18 +335,15 @@ async fn any_text_is_remembered_and_any_query_is_only_words() {
         assert!(found(syntax).await <= 1, "{syntax}");
     }
     let id = "0123456789abcdef";
-    for (bad, argument) in [
-        (text(&format!("{emoji}🧠")), "content"),
-        (text(" "), "content"),
-        (text("a\u{0}b"), "content"),
-        (json!({ "content": "x", "importance": 11 }), "importance"),
-        (json!({ "content": "x", "type": "order" }), "type"),
-        (json!({ "content": "x", "id": "../../etc" }), "id"),
-        (
-            json!({ "content": "x", "id": id, "supersedes": id }),
-            "supersedes",
-        ),
-    ] {
+    for (bad, argument) in json_rows::<(Value, &str)>(&json!([
+        [text(&format!("{emoji}🧠")), "content"],
+        [text(" "), "content"],
+        [text("a\u{0}b"), "content"],
+        [{ "content": "x", "importance": 11 }, "importance"],
+        [{ "content": "x", "type": "order" }, "type"],
+        [{ "content": "x", "id": "../../etc" }, "id"],
+        [{ "content": "x", "id": id, "supersedes": id }, "supersedes"],
+    ])) {
         let refused = call_err(&served, REMEMBER, bad).await;
         let field = &refused["details"]["fields"][0]["path"];
         assert_eq!(field, argument, "{refused}");

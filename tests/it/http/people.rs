@@ -434,17 +434,14 @@ async fn the_first_grant_holds_that_a_person_matches_whole() {
     let elsewhere = json!({ "groups": null, "_claim_names": { "groups": "src1" } });
     let too_many = json!({ "groups": null, "hasgroups": true });
     let unverified = json!({ "groups": null, "email": "a@x.org", "email_verified": "true" });
-    for (claims, why) in [
-        (json!({ "sub": "s-eve" }), "review page"),
-        (
-            json!({ "groups": ["Docs-Team"] }),
-            "no grant of this server",
-        ),
-        (json!({ "groups": null }), "no grant of this server"),
-        (elsewhere, "left this account's groups out"),
-        (too_many, "left this account's groups out"),
-        (unverified, "is verified"),
-    ] {
+    for (claims, why) in json_rows(&json!([
+        [{ "sub": "s-eve" }, "review page"],
+        [{ "groups": ["Docs-Team"] }, "no grant of this server"],
+        [{ "groups": null }, "no grant of this server"],
+        [elsewhere, "left this account's groups out"],
+        [too_many, "left this account's groups out"],
+        [unverified, "is verified"],
+    ])) {
         let answer = ask(&server, &issuer.caller(claims)).await;
         assert_eq!(answer.status, 403, "{why}: {answer:?}");
         says(&message(&answer), why);

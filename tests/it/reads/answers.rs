@@ -127,28 +127,22 @@ async fn a_field_is_left_out_only_where_it_was_read_and_has_its_default() {
 }
 
 /// One good call of each of the ten tools, with what it answers.
-fn calls(wiki: &DemoWiki) -> Vec<(&'static str, Value)> {
+fn calls(wiki: &DemoWiki) -> Value {
     let id = id_of(wiki, "docs");
-    vec![
-        (SEARCH, json!({ "query": "linux" })),
-        (LIST, json!({})),
-        (BY_PATH, json!({ "path": "docs" })),
-        (BY_ID, json!({ "ids": [id, id] })),
-        (TREE, json!({ "depth": 3 })),
-        (HISTORY, json!({ "id": id })),
-        (
-            HISTORY,
-            json!({ "id": id, "compare": { "from": "current" } }),
-        ),
-        (TAGS, json!({})),
-        (
-            CREATE,
-            json!({ "path": "answers/new", "title": "New", "content": "x" }),
-        ),
-        (UPDATE, json!({ "id": id, "title": "Other" })),
-        (UPDATE, json!({ "id": id, "title": "Documentation" })),
-        (DELETE, json!({ "id": id })),
-    ]
+    json!([
+        [SEARCH, { "query": "linux" }],
+        [LIST, {}],
+        [BY_PATH, { "path": "docs" }],
+        [BY_ID, { "ids": [id, id] }],
+        [TREE, { "depth": 3 }],
+        [HISTORY, { "id": id }],
+        [HISTORY, { "id": id, "compare": { "from": "current" } }],
+        [TAGS, {}],
+        [CREATE, { "path": "answers/new", "title": "New", "content": "x" }],
+        [UPDATE, { "id": id, "title": "Other" }],
+        [UPDATE, { "id": id, "title": "Documentation" }],
+        [DELETE, { "id": id }],
+    ])
 }
 
 /// Every default that somebody could say in an answer, by the places where it stands.
@@ -182,7 +176,7 @@ fn defaults(value: &Value, at: &str) -> Vec<String> {
 #[tokio::test]
 async fn no_answer_says_a_default() {
     let (wiki, served) = sample(|wiki| Setup::editor(wiki).indexed()).await;
-    for (tool, arguments) in calls(&wiki) {
+    for (tool, arguments) in json_rows(&calls(&wiki)) {
         let answer = served.call(tool, arguments).await.unwrap();
         assert_eq!(defaults(&answer, tool), Vec::<String>::new(), "{answer}");
         // Where a person sees a page is said of single pages alone.
@@ -197,18 +191,19 @@ async fn no_answer_says_a_default() {
 #[tokio::test]
 async fn text_is_one_line_unless_it_is_to_be_indented() {
     let wiki = sample_wiki().await;
-    let text = async |indent: &str, tool: &'static str, arguments: Value| {
+    let text = async |indent: &str, tool: &str, arguments: Value| {
         let setup = Setup::editor(&wiki);
         let served = setup.with("WIKI_JSON_INDENT", indent).serve().await;
-        let mut request = CallToolRequestParams::new(tool);
+        let mut request = CallToolRequestParams::new(tool.to_owned());
         request.arguments = arguments.as_object().cloned();
         let result = served.client.call_tool(request).await.unwrap();
         let block = serde_json::to_value(&result.content).unwrap();
         let text = block[0]["text"].as_str().unwrap().to_owned();
         (text, result)
     };
-    let wrong = || json!({ "id": 99_999 });
-    for (tool, arguments) in calls(&wiki).into_iter().take(8).chain([(BY_ID, wrong())]) {
+    let (calls, wrong) = (calls(&wiki), || json!({ "id": 99_999 }));
+    let calls: Vec<(&str, Value)> = json_rows(&calls);
+    for (tool, arguments) in calls.into_iter().take(8).chain([(BY_ID, wrong())]) {
         let (line, result) = text("0", tool, arguments.clone()).await;
         let value: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(line, value.to_string(), "{tool}");

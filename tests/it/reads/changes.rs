@@ -110,22 +110,15 @@ async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
                 "deleted": UNKNOWN_DELETIONS, "writes": "read:history" })
     };
     let no_history = wiki.key_with(&["read:pages", "read:source"], "");
-    for (key, unavailable, told_of) in [
-        (
-            &wiki.keys().writer,
-            json!({ "deleted": UNKNOWN_DELETIONS, "publishEndDate": all,
-                    "publishStartDate": all }),
-            Some(json!(["Bob", "Ann"])),
-        ),
-        (
-            &wiki.keys().readonly,
-            json!({ "deleted": UNKNOWN_DELETIONS, "last author": "write:pages",
-                    "publishEndDate": all, "publishStartDate": all }),
-            Some(json!(["Ann"])),
-        ),
-        (&no_history, no_past(), None),
-        (&wiki.keys().reader, no_past(), None),
-    ] {
+    let keys = wiki.keys();
+    for (key, unavailable, told_of) in json_rows::<(&str, Value, Option<Value>)>(&json!([
+        [keys.writer, { "deleted": UNKNOWN_DELETIONS, "publishEndDate": all, "publishStartDate": all },
+         ["Bob", "Ann"]],
+        [keys.readonly, { "deleted": UNKNOWN_DELETIONS, "last author": "write:pages",
+                          "publishEndDate": all, "publishStartDate": all }, ["Ann"]],
+        [no_history, no_past(), null],
+        [keys.reader, no_past(), null],
+    ])) {
         let served = serve(&wiki, key).await;
         let all = changes(&served, json!({ "since": since })).await;
         let page = &all["pages"][0];
@@ -572,35 +565,16 @@ async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_recor
 async fn arguments_that_do_not_go_together_are_refused_with_what_does() {
     let wiki = sample_wiki().await;
     let served = serve(&wiki, &wiki.keys().admin).await;
-    for (arguments, path, says) in [
-        (
-            json!({}),
-            "id",
-            "is required, or page with a path or a title, or since",
-        ),
-        (json!({ "path": "docs" }), "id", "or since for changes"),
-        (
-            json!({ "id": 1, "since": "2026-01-01" }),
-            "id",
-            "leave out since and path",
-        ),
-        (
-            json!({ "id": 1, "path": "docs" }),
-            "id",
-            "leave out since and path",
-        ),
-        (
-            json!({ "since": "2026-01-01", "compare": { "from": "current" } }),
-            "compare",
-            "takes the id of one page",
-        ),
-        (json!({ "since": "last week" }), "since", "ISO 8601"),
-        (
-            json!({ "since": "2026-01-01", "path": "https://elsewhere.example/x" }),
-            "path",
-            "another site",
-        ),
-    ] {
+    for (arguments, path, says) in json_rows::<(Value, &str, &str)>(&json!([
+        [{}, "id", "is required, or page with a path or a title, or since"],
+        [{ "path": "docs" }, "id", "or since for changes"],
+        [{ "id": 1, "since": "2026-01-01" }, "id", "leave out since and path"],
+        [{ "id": 1, "path": "docs" }, "id", "leave out since and path"],
+        [{ "since": "2026-01-01", "compare": { "from": "current" } }, "compare",
+         "takes the id of one page"],
+        [{ "since": "last week" }, "since", "ISO 8601"],
+        [{ "since": "2026-01-01", "path": "https://elsewhere.example/x" }, "path", "another site"],
+    ])) {
         let error = read(&served, HISTORY, arguments).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT");
         let fault = &error["details"]["fields"][0];

@@ -267,29 +267,13 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
     let related = served.call(SEARCH, related).await.unwrap();
     assert!(related["index"]["hint"].is_string(), "{related}");
     // Each kind says in its own words what may be missing.
-    for (tool, asked, words) in [
-        (
-            SEARCH,
-            json!({ "query": "zebra", "match": "EXACT" }),
-            "lines of the other pages",
-        ),
-        (
-            SEARCH,
-            json!({ "relatedTo": id_of(&wiki, "a/p1") }),
-            "related by their words",
-        ),
-        (
-            LIST,
-            json!({ "links": "BROKEN" }),
-            "broken links of the other pages",
-        ),
-        (
-            LIST,
-            json!({ "links": "ORPHANS" }),
-            "may be linked from one",
-        ),
-        (LIST, json!({ "property": "status" }), "with this property"),
-    ] {
+    for (tool, asked, words) in json_rows(&json!([
+        [SEARCH, { "query": "zebra", "match": "EXACT" }, "lines of the other pages"],
+        [SEARCH, { "relatedTo": id_of(&wiki, "a/p1") }, "related by their words"],
+        [LIST, { "links": "BROKEN" }, "broken links of the other pages"],
+        [LIST, { "links": "ORPHANS" }, "may be linked from one"],
+        [LIST, { "property": "status" }, "with this property"],
+    ])) {
         let answer = served.call(tool, asked).await.unwrap();
         let hint = answer["index"]["hint"].as_str().unwrap();
         says(&hint, words);

@@ -6,7 +6,7 @@ async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
     Setup::of(wiki, key).indexed().serve().await
 }
 
-async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {
+async fn call(served: &Served, tool: &str, arguments: Value) -> Value {
     served.checked(tool, arguments).await.unwrap()
 }
 
@@ -243,24 +243,14 @@ async fn an_expression_is_found_line_by_line_and_what_is_left_is_counted() {
 async fn what_cannot_be_matched_says_why() {
     let wiki = wiki_of(&[("a/b", "x")]).await;
     let served = served(&wiki, |keys| &keys.readonly).await;
-    for (query, how, message) in [
-        (
-            "(x",
-            "REGEX",
-            "query is no regular expression: unclosed group.",
-        ),
-        (
-            "x*",
-            "REGEX",
-            "query matches nothing at all, which every line has.",
-        ),
-        (
-            "x{999}{999}",
-            "REGEX",
-            "query is too large when compiled; repeat less, or write [0-9] for \\d.",
-        ),
-        ("x", "FUZZY", "match must be one of WORDS, EXACT, REGEX."),
-    ] {
+    for [query, how, message] in text_rows(
+        r"
+        (x => REGEX => query is no regular expression: unclosed group.
+        x* => REGEX => query matches nothing at all, which every line has.
+        x{999}{999} => REGEX => query is too large when compiled; repeat less, or write [0-9] for \d.
+        x => FUZZY => match must be one of WORDS, EXACT, REGEX.
+    ",
+    ) {
         let arguments = json!({ "query": query, "match": how });
         let error = fails(&served, SEARCH, arguments, "INVALID_INPUT").await;
         assert_eq!(error["message"], format!("The argument {message}"));
@@ -547,20 +537,12 @@ async fn filters_of_a_form_that_matches_nothing_are_refused_with_the_right_one()
     wiki.with_store(|store| store.rewrite(id, |page| page.tags = vec!["ops".to_owned()]));
     let served = served(&wiki, |keys| &keys.readonly).await;
     let without_ops = r#"{"withoutTags":["ops"]}"#;
-    for (tool, arguments, right) in [
-        (LIST, json!({ "tags": ["!ops"] }), without_ops),
-        (LIST, json!({ "withoutTags": ["!ops"] }), without_ops),
-        (
-            SEARCH,
-            json!({ "query": "a", "tags": ["!ops"] }),
-            without_ops,
-        ),
-        (
-            LIST,
-            json!({ "tags": ["a", "-proj/*"] }),
-            r#"{"tags":["a"],"withoutTags":["proj/*"]}"#,
-        ),
-    ] {
+    for (tool, arguments, right) in json_rows::<(&str, Value, &str)>(&json!([
+        [LIST, { "tags": ["!ops"] }, without_ops],
+        [LIST, { "withoutTags": ["!ops"] }, without_ops],
+        [SEARCH, { "query": "a", "tags": ["!ops"] }, without_ops],
+        [LIST, { "tags": ["a", "-proj/*"] }, r#"{"tags":["a"],"withoutTags":["proj/*"]}"#],
+    ])) {
         let error = fails(&served, tool, arguments, "INVALID_INPUT").await;
         says(&error["message"], right);
     }

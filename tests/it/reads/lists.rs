@@ -52,25 +52,12 @@ async fn what_changed_since_a_time_comes_newest_first_and_costs_one_limited_requ
     assert_eq!(seen.len(), 1);
     assert!(seen[0].variables["limit"].is_i64());
     // In another order it is the same pages.
-    for (arguments, wanted) in [
-        (
-            json!({ "orderBy": "TITLE" }),
-            ["day/p17", "day/p18", "day/p19"],
-        ),
-        (
-            json!({ "direction": "ASC" }),
-            ["day/p17", "day/p18", "day/p19"],
-        ),
-        (
-            json!({ "orderBy": "UPDATED" }),
-            ["day/p17", "day/p18", "day/p19"],
-        ),
-        (
-            json!({ "orderBy": "ID", "direction": "DESC" }),
-            ["day/p19", "day/p18", "day/p17"],
-        ),
-    ] {
-        let mut arguments = arguments;
+    for (mut arguments, wanted) in json_rows::<(Value, Vec<String>)>(&json!([
+        [{ "orderBy": "TITLE" }, ["day/p17", "day/p18", "day/p19"]],
+        [{ "direction": "ASC" }, ["day/p17", "day/p18", "day/p19"]],
+        [{ "orderBy": "UPDATED" }, ["day/p17", "day/p18", "day/p19"]],
+        [{ "orderBy": "ID", "direction": "DESC" }, ["day/p19", "day/p18", "day/p17"]],
+    ])) {
         arguments["updatedSince"] = json!("2026-03-17T12:00:00Z");
         assert_eq!(paths(&listed(&served, arguments).await), wanted);
     }
@@ -191,13 +178,10 @@ async fn backlinks_are_found_in_every_locale_and_take_the_other_filters() {
         let served = Setup::at(&wiki.address(), key).serve().await;
         let arguments = json!({ "linksTo": target, "orderBy": "PATH", "locale": "*" });
         assert_eq!(paths(&listed(&served, arguments.clone()).await), model);
-        for (more, wanted) in [
-            (json!({ "locale": "de" }), vec!["von-hier"]),
-            (
-                json!({ "path": "docs/install", "locale": "en" }),
-                vec!["docs/install/docker", "docs/install/linux"],
-            ),
-        ] {
+        for (more, wanted) in json_rows::<(Value, Vec<String>)>(&json!([
+            [{ "locale": "de" }, ["von-hier"]],
+            [{ "path": "docs/install", "locale": "en" }, ["docs/install/docker", "docs/install/linux"]],
+        ])) {
             let mut arguments = arguments.clone();
             for (name, value) in more.as_object().unwrap() {
                 arguments[name] = value.clone();

@@ -24,11 +24,7 @@ use crate::prelude::*;
 use crate::session::tool_definitions::conforms;
 
 /// Calls a read tool; its answer is held against the schema that clients were told.
-pub(crate) async fn read(
-    served: &Served,
-    tool: &'static str,
-    arguments: Value,
-) -> Result<Value, Value> {
+pub(crate) async fn read(served: &Served, tool: &str, arguments: Value) -> Result<Value, Value> {
     let answer = served.call(tool, arguments).await?;
     let registry = served.app.registry();
     let schema = Value::Object(registry.find(tool).unwrap().output.clone());
@@ -925,23 +921,13 @@ async fn felled(wiki: &DemoWiki) -> tokio::task::JoinHandle<Value> {
 async fn an_empty_tree_is_not_believed_at_once() {
     let wiki = sample_wiki().await;
     let keys = wiki.keys();
-    for (key, tool, arguments, path) in [
-        (&keys.admin, TREE, json!({}), "/nodes/0/path"),
-        (
-            &keys.admin,
-            TREE,
-            json!({ "path": "docs/install" }),
-            "/nodes/0/path",
-        ),
-        (&keys.readonly, BY_PATH, json!({ "path": "docs" }), "/path"),
-        (&keys.writer, BY_PATH, json!({ "path": "docs" }), "/content"),
-        (
-            &keys.admin,
-            SEARCH,
-            json!({ "query": "linux" }),
-            "/hits/0/id",
-        ),
-    ] {
+    for (key, tool, arguments, path) in json_rows::<(&str, &str, Value, &str)>(&json!([
+        [keys.admin, TREE, {}, "/nodes/0/path"],
+        [keys.admin, TREE, { "path": "docs/install" }, "/nodes/0/path"],
+        [keys.readonly, BY_PATH, { "path": "docs" }, "/path"],
+        [keys.writer, BY_PATH, { "path": "docs" }, "/content"],
+        [keys.admin, SEARCH, { "query": "linux" }, "/hits/0/id"],
+    ])) {
         let served = Setup::at(&wiki.address(), key).serve().await;
         let writing = felled(&wiki).await;
         let answer = read(&served, tool, arguments.clone()).await;

@@ -128,17 +128,14 @@ async fn lines_are_read_with_their_numbers_on_demand() {
         .await
         .unwrap();
     assert_eq!(part["content"], "four");
-    for (how, path) in [
-        (json!({ "lines": { "from": 3, "to": 2 } }), "lines"),
-        (json!({ "lines": { "from": 5, "to": 6 } }), "lines"),
-        (json!({ "lines": "0-6" }), "lines"),
-        (
-            json!({ "lines": { "from": 1, "to": 2 }, "section": "x" }),
-            "lines",
-        ),
-        (json!({ "ids": [1] }), "ids"),
-        (json!({ "maxBytes": 70_000 }), "maxBytes"),
-    ] {
+    for (how, path) in json_rows::<(Value, &str)>(&json!([
+        [{ "lines": { "from": 3, "to": 2 } }, "lines"],
+        [{ "lines": { "from": 5, "to": 6 } }, "lines"],
+        [{ "lines": "0-6" }, "lines"],
+        [{ "lines": { "from": 1, "to": 2 }, "section": "x" }, "lines"],
+        [{ "ids": [1] }, "ids"],
+        [{ "maxBytes": 70_000 }, "maxBytes"],
+    ])) {
         let error = read(&served, id, how.clone()).await.unwrap_err();
         assert_eq!(error["details"]["fields"][0]["path"], path, "{how} {error}");
     }

@@ -122,35 +122,26 @@ async fn a_hit_shows_as_much_around_it_as_was_asked_for() {
 #[tokio::test]
 async fn queries_and_context_out_of_bounds_are_refused() {
     let (_wiki, served) = pumps().await;
-    for (arguments, field) in [
-        (json!({ "query": "a", "queries": ["b"] }), "queries"),
-        (json!({ "queries": [] }), "queries"),
-        (json!({ "queries": vec!["a"; 6] }), "queries"),
-        (json!({ "queries": vec!["a"; 5_000] }), "queries"),
-        (json!({ "queries": ["a", ""] }), "queries[1]"),
-        (json!({ "queries": ["a".repeat(501)] }), "queries[0]"),
-        (json!({ "queries": ["a", 7] }), "queries[1]"),
-        (json!({ "queries": "a" }), "queries"),
-        (json!({ "queries": ["a"], "relatedTo": 1 }), "relatedTo"),
-        (json!({ "queries": ["a"], "match": "REGEX" }), "match"),
-        (json!({ "query": "a", "context": 1_000_000_000 }), "context"),
-        (json!({ "query": "a", "context": u64::MAX }), "context"),
-        (json!({ "query": "a", "context": 0 }), "context"),
-        (json!({ "query": "a", "context": -1 }), "context"),
-        (
-            json!({ "query": "a", "context": 1_000, "limit": 100 }),
-            "context",
-        ),
-        (
-            json!({ "query": "a", "context": 9, "match": "EXACT" }),
-            "context",
-        ),
-        (
-            json!({ "query": "a", "context": 9, "in": "wiki" }),
-            "context",
-        ),
-        (json!({ "relatedTo": 1, "context": 9 }), "context"),
-    ] {
+    for (arguments, field) in json_rows::<(Value, &str)>(&json!([
+        [{ "query": "a", "queries": ["b"] }, "queries"],
+        [{ "queries": [] }, "queries"],
+        [{ "queries": vec!["a"; 6] }, "queries"],
+        [{ "queries": vec!["a"; 5_000] }, "queries"],
+        [{ "queries": ["a", ""] }, "queries[1]"],
+        [{ "queries": ["a".repeat(501)] }, "queries[0]"],
+        [{ "queries": ["a", 7] }, "queries[1]"],
+        [{ "queries": "a" }, "queries"],
+        [{ "queries": ["a"], "relatedTo": 1 }, "relatedTo"],
+        [{ "queries": ["a"], "match": "REGEX" }, "match"],
+        [{ "query": "a", "context": 1_000_000_000 }, "context"],
+        [{ "query": "a", "context": u64::MAX }, "context"],
+        [{ "query": "a", "context": 0 }, "context"],
+        [{ "query": "a", "context": -1 }, "context"],
+        [{ "query": "a", "context": 1_000, "limit": 100 }, "context"],
+        [{ "query": "a", "context": 9, "match": "EXACT" }, "context"],
+        [{ "query": "a", "context": 9, "in": "wiki" }, "context"],
+        [{ "relatedTo": 1, "context": 9 }, "context"],
+    ])) {
         let error = fails(&served, SEARCH, arguments.clone(), "INVALID_INPUT").await;
         assert_eq!(
             error["details"]["fields"][0]["path"], field,

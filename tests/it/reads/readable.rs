@@ -76,134 +76,108 @@ fn bounded(setup: Setup) -> Setup {
 }
 
 /// Calls of every tool that reads, and writes that end before anything is sent.
-fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
-    let mut all = vec![
-        (LIST, json!({})),
-        (LIST, json!({ "limit": 3 })),
-        (LIST, json!({ "limit": 100, "orderBy": "updated" })),
-        (LIST, json!({ "tags": ["docs"] })),
-        (LIST, json!({ "tags": ["secret-xyloquartz"] })),
-        (LIST, json!({ "tags": ["zirconbranch/*"] })),
-        (LIST, json!({ "path": "docs/vault" })),
-        (LIST, json!({ "path": "vault" })),
-        (LIST, json!({ "linksTo": visible })),
-        (LIST, json!({ "linksTo": "docs/vault" })),
-        (LIST, json!({ "locale": "de" })),
-        (TREE, json!({})),
-        (TREE, json!({ "depth": 5 })),
-        (TREE, json!({ "path": "docs", "depth": 3 })),
-        (TREE, json!({ "path": "docs/vault" })),
-        (TREE, json!({ "path": "runbooks/folder" })),
-        (TREE, json!({ "path": "vault" })),
-        (TAGS, json!({})),
-        (TAGS, json!({ "query": "zircon" })),
-        (SEARCH, json!({ "query": "xyloquartz" })),
-        (SEARCH, json!({ "query": "backup" })),
-        (SEARCH, json!({ "query": "backup", "limit": 1 })),
-        (SEARCH, json!({ "relatedTo": visible })),
-        (SEARCH, json!({ "query": "xylo", "match": "exact" })),
-        (SEARCH, json!({ "query": "xylo.*z", "match": "regex" })),
-        (SEARCH, json!({ "query": "backup", "match": "exact" })),
-        (LIST, json!({ "brokenLinks": true })),
-        (LIST, json!({ "orphans": true })),
-        (HISTORY, json!({ "since": "2020-01-01" })),
-        (
-            HISTORY,
-            json!({ "since": "2020-01-01", "path": "docs/vault" }),
-        ),
-        (BY_ID, json!({ "id": visible, "view": "links" })),
-        (BY_ID, json!({ "id": visible, "view": "metadata" })),
-        (BY_PATH, json!({ "path": "Xyloquartz of docs/vault" })),
-        (BY_PATH, json!({ "path": "veiled" })),
-        (BY_PATH, json!({ "path": "configuratio" })),
-        (DELETE, json!({ "id": visible })),
-        (UPDATE, json!({ "id": visible, "path": "docs/settings" })),
-        (UPDATE, json!({ "id": visible, "path": "docs/vault/new" })),
-        (UPDATE, json!({ "id": visible, "tags": ["secret-new"] })),
-        (BULK, json!({ "path": "docs", "addTags": ["one"] })),
-        (BULK, json!({ "tags": ["docs"], "addTags": ["one"] })),
-        (BULK, json!({ "linksTo": visible, "addTags": ["one"] })),
-        (BULK, json!({ "ids": ids, "addTags": ["one"] })),
-        (BULK, json!({ "path": "docs/vault", "addTags": ["one"] })),
-        (LIST_COMMENTS, json!({ "id": visible })),
-        (
-            ADD_COMMENT,
-            json!({ "id": visible, "content": "Mine", "replyTo": 3 }),
-        ),
-        (
-            UPDATE_COMMENT,
-            json!({ "id": visible, "comment": 3, "content": "Mine" }),
-        ),
-        (DELETE_COMMENT, json!({ "id": visible, "comment": 3 })),
-        (LIST_ASSETS, json!({})),
-        (LIST_ASSETS, json!({ "folder": "docs" })),
-        (
-            GET_ASSET,
-            json!({ "path": "docs/seen.csv", "usedBy": true }),
-        ),
-        (LIST_PROPOSALS, json!({})),
-        (CHANGE_SET, json!({})),
-        (SUBMIT, json!({ "draft": "none" })),
-        (DISCARD, json!({ "draft": "none" })),
-        (UNDO, json!({ "callId": "last" })),
-        ("wikijs_list_bin", json!({})),
-        ("wikijs_restore_page", json!({ "page": "vault/plan" })),
-        (RECALL, json!({})),
-        (RECALL, json!({ "query": "xyloquartz backup" })),
-        (RECALL, json!({ "type": "fact", "limit": 1 })),
-    ];
+fn questions(ids: &[i64], visible: i64) -> Vec<Value> {
+    let mut all: Vec<Value> = json_rows(&json!([
+        [LIST, {}],
+        [LIST, { "limit": 3 }],
+        [LIST, { "limit": 100, "orderBy": "updated" }],
+        [LIST, { "tags": ["docs"] }],
+        [LIST, { "tags": ["secret-xyloquartz"] }],
+        [LIST, { "tags": ["zirconbranch/*"] }],
+        [LIST, { "path": "docs/vault" }],
+        [LIST, { "path": "vault" }],
+        [LIST, { "linksTo": visible }],
+        [LIST, { "linksTo": "docs/vault" }],
+        [LIST, { "locale": "de" }],
+        [TREE, {}],
+        [TREE, { "depth": 5 }],
+        [TREE, { "path": "docs", "depth": 3 }],
+        [TREE, { "path": "docs/vault" }],
+        [TREE, { "path": "runbooks/folder" }],
+        [TREE, { "path": "vault" }],
+        [TAGS, {}],
+        [TAGS, { "query": "zircon" }],
+        [SEARCH, { "query": "xyloquartz" }],
+        [SEARCH, { "query": "backup" }],
+        [SEARCH, { "query": "backup", "limit": 1 }],
+        [SEARCH, { "relatedTo": visible }],
+        [SEARCH, { "query": "xylo", "match": "exact" }],
+        [SEARCH, { "query": "xylo.*z", "match": "regex" }],
+        [SEARCH, { "query": "backup", "match": "exact" }],
+        [LIST, { "brokenLinks": true }],
+        [LIST, { "orphans": true }],
+        [HISTORY, { "since": "2020-01-01" }],
+        [HISTORY, { "since": "2020-01-01", "path": "docs/vault" }],
+        [BY_ID, { "id": visible, "view": "links" }],
+        [BY_ID, { "id": visible, "view": "metadata" }],
+        [BY_PATH, { "path": "Xyloquartz of docs/vault" }],
+        [BY_PATH, { "path": "veiled" }],
+        [BY_PATH, { "path": "configuratio" }],
+        [DELETE, { "id": visible }],
+        [UPDATE, { "id": visible, "path": "docs/settings" }],
+        [UPDATE, { "id": visible, "path": "docs/vault/new" }],
+        [UPDATE, { "id": visible, "tags": ["secret-new"] }],
+        [BULK, { "path": "docs", "addTags": ["one"] }],
+        [BULK, { "tags": ["docs"], "addTags": ["one"] }],
+        [BULK, { "linksTo": visible, "addTags": ["one"] }],
+        [BULK, { "ids": ids, "addTags": ["one"] }],
+        [BULK, { "path": "docs/vault", "addTags": ["one"] }],
+        [LIST_COMMENTS, { "id": visible }],
+        [ADD_COMMENT, { "id": visible, "content": "Mine", "replyTo": 3 }],
+        [UPDATE_COMMENT, { "id": visible, "comment": 3, "content": "Mine" }],
+        [DELETE_COMMENT, { "id": visible, "comment": 3 }],
+        [LIST_ASSETS, {}],
+        [LIST_ASSETS, { "folder": "docs" }],
+        [GET_ASSET, { "path": "docs/seen.csv", "usedBy": true }],
+        [LIST_PROPOSALS, {}],
+        [CHANGE_SET, {}],
+        [SUBMIT, { "draft": "none" }],
+        [DISCARD, { "draft": "none" }],
+        [UNDO, { "callId": "last" }],
+        ["wikijs_list_bin", {}],
+        ["wikijs_restore_page", { "page": "vault/plan" }],
+        [RECALL, {}],
+        [RECALL, { "query": "xyloquartz backup" }],
+        [RECALL, { "type": "fact", "limit": 1 }],
+    ]));
     for path in HIDDEN_ASSETS {
         let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
-        all.push((LIST_ASSETS, json!({ "folder": folder })));
+        all.push(json!([LIST_ASSETS, { "folder": folder }]));
         for path in [path.to_owned(), path.to_uppercase(), format!("/{path}/")] {
-            all.push((GET_ASSET, json!({ "path": path })));
-            let upload = json!({ "path": path, "text": "x", "replace": true });
-            all.push((UPLOAD, upload));
-            let rename = json!({ "path": path, "name": "other.csv" });
-            all.push((RENAME_ASSET, rename));
-            all.push((DELETE_ASSET, json!({ "path": path })));
+            all.push(json!([GET_ASSET, { "path": path }]));
+            all.push(json!([UPLOAD, { "path": path, "text": "x", "replace": true }]));
+            all.push(json!([RENAME_ASSET, { "path": path, "name": "other.csv" }]));
+            all.push(json!([DELETE_ASSET, { "path": path }]));
         }
     }
     let paths = "docs/vault docs/VAULT/below/deep vault/plan runbooks/veiled en/docs/vault \
         docs/vault-open";
     for path in paths.split(' ') {
-        all.push((BY_PATH, json!({ "path": path })));
-        let page = json!({ "path": path, "title": "New", "content": "x" });
+        all.push(json!([BY_PATH, { "path": path }]));
         let is_by_tag = path == "runbooks/veiled" || path == "docs/vault-open";
         if !is_by_tag {
-            all.push((CREATE, page));
+            all.push(json!([CREATE, { "path": path, "title": "New", "content": "x" }]));
         }
     }
     for id in ids {
-        for (tool, arguments) in [
-            (BY_ID, json!({ "id": id })),
-            (BY_ID, json!({ "id": id, "view": "metadata" })),
-            (BY_ID, json!({ "id": id, "view": "rendered" })),
-            (HISTORY, json!({ "id": id })),
-            (
-                HISTORY,
-                json!({ "id": id, "compare": { "from": "2020-01-01" } }),
-            ),
-            (LIST, json!({ "linksTo": id })),
-            (SEARCH, json!({ "relatedTo": id })),
-            (UPDATE, json!({ "id": id, "title": "Other" })),
-            (
-                UPDATE,
-                json!({ "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }),
-            ),
-            (DELETE, json!({ "id": id })),
-            (LIST_COMMENTS, json!({ "id": id })),
-            (ADD_COMMENT, json!({ "id": id, "content": "Mine" })),
-            (DELETE_COMMENT, json!({ "id": id, "comment": 3 })),
-            (REMEMBER, json!({ "content": "of xyloquartz", "page": id })),
-            (RECALL, json!({ "page": id })),
-            (
-                CREATE,
-                json!({ "path": "docs/copy", "title": "Copy", "fromPage": id }),
-            ),
-        ] {
-            all.push((tool, arguments));
-        }
+        all.extend(json_rows::<Value>(&json!([
+            [BY_ID, { "id": id }],
+            [BY_ID, { "id": id, "view": "metadata" }],
+            [BY_ID, { "id": id, "view": "rendered" }],
+            [HISTORY, { "id": id }],
+            [HISTORY, { "id": id, "compare": { "from": "2020-01-01" } }],
+            [LIST, { "linksTo": id }],
+            [SEARCH, { "relatedTo": id }],
+            [UPDATE, { "id": id, "title": "Other" }],
+            [UPDATE, { "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }],
+            [DELETE, { "id": id }],
+            [LIST_COMMENTS, { "id": id }],
+            [ADD_COMMENT, { "id": id, "content": "Mine" }],
+            [DELETE_COMMENT, { "id": id, "comment": 3 }],
+            [REMEMBER, { "content": "of xyloquartz", "page": id }],
+            [RECALL, { "page": id }],
+            [CREATE, { "path": "docs/copy", "title": "Copy", "fromPage": id }],
+        ])));
     }
     all
 }
@@ -367,10 +341,11 @@ async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
         let other = bounded(Setup::of(&without, key).indexed()).serve().await;
         let mut questions = questions(&hidden, visible);
         for id in memories {
-            questions.push((FORGET, json!({ "id": id })));
-            let changed = json!({ "content": "other", "id": id });
-            questions.push((REMEMBER, changed));
+            questions.push(json!([FORGET, { "id": id }]));
+            questions.push(json!([REMEMBER, { "content": "other", "id": id }]));
         }
+        let questions = Value::Array(questions);
+        let questions: Vec<(&str, Value)> = json_rows(&questions);
         let asked: BTreeSet<&str> = questions.iter().map(|(tool, _)| *tool).collect();
         for tool in one.app.registry().definitions() {
             let is_asked =
@@ -474,22 +449,13 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
     };
     let all = setup(&wiki).serve().await;
     let mut calls = Vec::new();
-    for (tool, arguments) in [
-        (
-            UPDATE,
-            json!({ "id": hidden[1], "title": "Xyloquartz, changed" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": hidden[4], "description": "xyloquartz too" }),
-        ),
-        (DELETE, json!({ "id": hidden[2] })),
-        (DELETE, json!({ "id": hidden[5] })),
-        (
-            BULK,
-            json!({ "ids": [hidden[0], hidden[6]], "addTags": ["more"] }),
-        ),
-    ] {
+    for (tool, arguments) in json_rows(&json!([
+        [UPDATE, { "id": hidden[1], "title": "Xyloquartz, changed" }],
+        [UPDATE, { "id": hidden[4], "description": "xyloquartz too" }],
+        [DELETE, { "id": hidden[2] }],
+        [DELETE, { "id": hidden[5] }],
+        [BULK, { "ids": [hidden[0], hidden[6]], "addTags": ["more"] }],
+    ])) {
         let done = all.confirmed(tool, arguments).await.unwrap();
         calls.push(done["callId"].as_str().unwrap().to_owned());
     }
@@ -497,21 +463,12 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
     let dry = setup(&wiki).dry().serve().await;
     let mut proposals = Vec::new();
     let visible = id_of(&wiki, "docs/configuration");
-    for (tool, arguments) in [
-        (
-            UPDATE,
-            json!({ "id": hidden[1], "title": "Xyloquartz, proposed" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": hidden[4], "title": "Xyloquartz, proposed" }),
-        ),
+    for (tool, arguments) in json_rows(&json!([
+        [UPDATE, { "id": hidden[1], "title": "Xyloquartz, proposed" }],
+        [UPDATE, { "id": hidden[4], "title": "Xyloquartz, proposed" }],
         // A set is hidden by any of its pages.
-        (
-            BULK,
-            json!({ "ids": [visible, hidden[6]], "addTags": ["other"] }),
-        ),
-    ] {
+        [BULK, { "ids": [visible, hidden[6]], "addTags": ["other"] }],
+    ])) {
         let made = dry.call(tool, arguments).await.unwrap();
         let proposal = made["proposal"]
             .as_str()
@@ -686,22 +643,13 @@ const READS_WITHOUT_BOUNDS: [(&str, &str); 7] = [
 
 #[test]
 fn only_the_writer_reads_without_bounds() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = BTreeSet::new();
-    let mut dirs = vec![root.clone()];
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                dirs.push(path);
-            } else if fs::read_to_string(&path).unwrap().contains("unbounded()") {
-                let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
-                found.insert(name.to_owned());
-            }
-        }
-    }
-    let known = READS_WITHOUT_BOUNDS.map(|(name, _)| name.to_owned());
-    assert_eq!(found, known.into());
+    let mut files = files_below(&root().join("src"));
+    files.retain(|path| fs::read_to_string(path).unwrap().contains("unbounded()"));
+    let found = files
+        .iter()
+        .map(|path| path.strip_prefix(root().join("src")).unwrap());
+    let known = READS_WITHOUT_BOUNDS.map(|(name, _)| Path::new(name));
+    assert_eq!(found.collect::<BTreeSet<_>>(), known.into());
 }
 
 #[tokio::test]

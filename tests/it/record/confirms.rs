@@ -171,7 +171,7 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
 }
 
 /// A call with the id of a set that another call made.
-async fn refused(served: &Served, tool: &'static str, arguments: Value) -> Value {
+async fn refused(served: &Served, tool: &str, arguments: Value) -> Value {
     let before = served.records().len();
     let error = fails(served, tool, arguments.clone(), "CONFIRM_MISMATCH").await;
     let records = served.records();
@@ -215,27 +215,14 @@ async fn the_id_of_a_set_answers_the_call_that_made_it_and_no_other_whatever_bec
             (&applied, "2", "applied"),
             (&open, "3", "waiting"),
         ] {
-            for (tool, arguments, differing) in [
-                (
-                    UPDATE,
-                    json!({ "id": a, "title": "Other" }),
-                    json!(["title"]),
-                ),
-                (UPDATE, json!({ "id": b, "title": title }), json!(["id"])),
-                (
-                    UPDATE,
-                    json!({ "id": a, "content": "x" }),
-                    json!(["content"]),
-                ),
-                (
-                    UPDATE,
-                    json!({ "id": b, "title": "Other", "addTags": ["x"] }),
-                    json!(["id", "title"]),
-                ),
-                (DELETE, json!({ "id": a }), json!(["tool"])),
-                (CREATE, new_page("docs/c"), json!(["tool"])),
-            ] {
-                let mut arguments = arguments;
+            for (tool, mut arguments, differing) in json_rows::<(&str, Value, Value)>(&json!([
+                [UPDATE, { "id": a, "title": "Other" }, ["title"]],
+                [UPDATE, { "id": b, "title": title }, ["id"]],
+                [UPDATE, { "id": a, "content": "x" }, ["content"]],
+                [UPDATE, { "id": b, "title": "Other", "addTags": ["x"] }, ["id", "title"]],
+                [DELETE, { "id": a }, ["tool"]],
+                [CREATE, new_page("docs/c"), ["tool"]],
+            ])) {
                 arguments["confirm"] = json!(id);
                 let refused = refused(&served, tool, arguments).await;
                 assert_eq!(refused, differing, "{outcome}");
@@ -270,14 +257,10 @@ async fn an_argument_may_name_the_same_page_in_another_form() {
         let answer = served.call(CREATE, arguments).await.unwrap();
         assert_eq!(answer["outcome"], "waiting");
     }
-    for (other, differing) in [
-        (json!({ "path": "docs/other" }), json!(["path"])),
-        (
-            json!({ "path": "docs/new", "locale": "de" }),
-            json!(["locale"]),
-        ),
-    ] {
-        let mut arguments = other;
+    for (mut arguments, differing) in json_rows::<(Value, Value)>(&json!([
+        [{ "path": "docs/other" }, ["path"]],
+        [{ "path": "docs/new", "locale": "de" }, ["locale"]],
+    ])) {
         arguments["confirm"] = json!(id);
         assert_eq!(refused(&served, CREATE, arguments).await, differing);
     }

@@ -148,20 +148,11 @@ async fn a_deletion_is_asked_for_on_a_page_that_names_it_and_no_other_form_delet
 
 /// A draft that deletes one page and changes two.
 async fn mixed(desk: &Desk) -> String {
-    for (tool, arguments) in [
-        (
-            DELETE,
-            json!({ "id": id_of(&desk.wiki, "docs/a"), "draft": "mixed" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": id_of(&desk.wiki, "docs/b"), "title": "B!", "draft": "mixed" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": id_of(&desk.wiki, "docs/c"), "addTags": ["seen"], "draft": "mixed" }),
-        ),
-    ] {
+    for (tool, arguments) in json_rows(&json!([
+        [DELETE, { "id": id_of(&desk.wiki, "docs/a"), "draft": "mixed" }],
+        [UPDATE, { "id": id_of(&desk.wiki, "docs/b"), "title": "B!", "draft": "mixed" }],
+        [UPDATE, { "id": id_of(&desk.wiki, "docs/c"), "addTags": ["seen"], "draft": "mixed" }],
+    ])) {
         desk.agent.call(tool, arguments).await.unwrap();
     }
     desk.propose(SUBMIT, json!({ "draft": "mixed" })).await

@@ -44,20 +44,14 @@ async fn text(served: &Served, name: &str, arguments: Value) -> Result<String, S
     }
 }
 
-const EXAMPLES: fn() -> [(&'static str, Value); 4] = || {
-    [
-        (
-            "what-changed",
-            json!({ "since": "2026-11-01", "path": "docs" }),
-        ),
-        ("mend-broken-links", json!({ "path": "docs/\"odd\"" })),
-        (
-            "write-page-like",
-            json!({ "example": "docs/install/linux", "path": "docs/install/mac",
-                    "about": "Installing on a Mac.\nNeeds version 14." }),
-        ),
-        ("review-proposal", json!({ "id": "0123456789abcdef" })),
-    ]
+const EXAMPLES: fn() -> Value = || {
+    json!([
+        ["what-changed", { "since": "2026-11-01", "path": "docs" }],
+        ["mend-broken-links", { "path": "docs/\"odd\"" }],
+        ["write-page-like", { "example": "docs/install/linux", "path": "docs/install/mac",
+                              "about": "Installing on a Mac.\nNeeds version 14." }],
+        ["review-proposal", { "id": "0123456789abcdef" }],
+    ])
 };
 
 #[tokio::test]
@@ -72,7 +66,7 @@ async fn the_prompts_and_their_texts_are_the_golden_ones() {
             "{name}"
         );
     }
-    for (name, arguments) in EXAMPLES() {
+    for (name, arguments) in json_rows(&EXAMPLES()) {
         let text = text(&served, name, arguments).await.unwrap();
         write!(told, "\n\n== {name}\n{text}").unwrap();
     }
@@ -97,7 +91,7 @@ async fn each_call_that_a_prompt_spells_out_is_one_that_its_tool_takes() {
     let served = served().await;
     let registry =
         Registry::new(&ToolSelection::new(&[Toolset::Pages, Toolset::Proposals])).unwrap();
-    for (name, arguments) in EXAMPLES() {
+    for (name, arguments) in json_rows(&EXAMPLES()) {
         let text = text(&served, name, arguments).await.unwrap();
         let calls = calls(&text);
         assert_eq!(calls.len(), 1, "{text}");
@@ -144,33 +138,16 @@ async fn a_named_client_is_offered_the_prompts_of_its_own_tools() {
 #[tokio::test]
 async fn arguments_are_checked_and_all_faults_are_told() {
     let served = served().await;
-    for (name, arguments, fault) in [
-        (
-            "what-changed",
-            json!({ "since": "yesterday", "until": "x" }),
-            "since must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z; there is an argument beside since, path",
-        ),
-        (
-            "mend-broken-links",
-            json!({ "path": " " }),
-            "path is required",
-        ),
-        (
-            "mend-broken-links",
-            json!({ "path": "https://elsewhere.example/en/docs" }),
-            "path is an address of another site",
-        ),
-        (
-            "write-page-like",
-            json!({ "path": 3, "about": "x".repeat(2_001) }),
-            "path must be a string; about must have at most 2000 characters; example is required",
-        ),
-        (
-            "review-proposal",
-            json!({ "id": "newest" }),
-            "id must be the id of a proposal: 16 hex digits",
-        ),
-    ] {
+    for (name, arguments, fault) in json_rows::<(&str, Value, &str)>(&json!([
+        ["what-changed", { "since": "yesterday", "until": "x" },
+         "since must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z; there is an argument beside since, path"],
+        ["mend-broken-links", { "path": " " }, "path is required"],
+        ["mend-broken-links", { "path": "https://elsewhere.example/en/docs" },
+         "path is an address of another site"],
+        ["write-page-like", { "path": 3, "about": "x".repeat(2_001) },
+         "path must be a string; about must have at most 2000 characters; example is required"],
+        ["review-proposal", { "id": "newest" }, "id must be the id of a proposal: 16 hex digits"],
+    ])) {
         assert_eq!(text(&served, name, arguments).await.unwrap_err(), fault);
     }
     // Without a time it is a week.

@@ -55,50 +55,24 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
     let proposal =
         "ends as a preview, kept as a proposal that only the operator can apply (level dry_run)";
     let no_index = "the content of pages is not indexed";
-    for (settings, says, level) in [
-        (&[][..], format!("a write {preview}; {no_index}"), "preview"),
-        (
-            &[("WIKI_MUTATIONS_ENABLED", "false")],
-            format!("nothing can be written (the operator does not allow it); {no_index}"),
-            "off",
-        ),
-        (
-            &[("WIKI_TOOLS", LIST)],
-            format!("nothing can be written (no tool that writes is offered); {no_index}"),
-            "preview",
-        ),
-        (
-            &[
-                ("WIKI_MUTATION_DRY_RUN", "true"),
-                ("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,de:notes"),
-                ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/secret"),
-            ],
-            format!(
-                "a write at or below docs, de:notes (never at or below docs/secret) {proposal}; {no_index}"
-            ),
-            "dry_run",
-        ),
-        (
-            &[("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please")],
-            format!("a write needs the operator's token as confirm (level token); {no_index}"),
-            "token",
-        ),
-        (
-            &[
-                ("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please"),
-                ("WIKI_MUTATION_DRY_RUN", "true"),
-            ],
-            format!("a write {proposal}; {no_index}"),
-            "dry_run",
-        ),
-        (
-            &[("WIKI_CONFIRM", "person"), ("WIKI_INDEX", "memory")],
-            "nothing can be written (the user must say yes, and this client cannot ask); the content index is begun by the first search".to_owned(),
-            "person",
-        ),
-    ] {
+    for (settings, says, level) in json_rows::<(BTreeMap<&str, &str>, &str, &str)>(&json!([
+        [{}, format!("a write {preview}; {no_index}"), "preview"],
+        [{ "WIKI_MUTATIONS_ENABLED": "false" },
+         format!("nothing can be written (the operator does not allow it); {no_index}"), "off"],
+        [{ "WIKI_TOOLS": LIST }, format!("nothing can be written (no tool that writes is offered); {no_index}"), "preview"],
+        [{ "WIKI_MUTATION_DRY_RUN": "true", "WIKI_ALLOWED_MUTATION_PATH_PREFIXES": "docs,de:notes",
+           "WIKI_DENIED_MUTATION_PATH_PREFIXES": "docs/secret" },
+         format!("a write at or below docs, de:notes (never at or below docs/secret) {proposal}; {no_index}"), "dry_run"],
+        [{ "WIKI_MUTATION_CONFIRM_TOKEN": "open sesame, please" },
+         format!("a write needs the operator's token as confirm (level token); {no_index}"), "token"],
+        [{ "WIKI_MUTATION_CONFIRM_TOKEN": "open sesame, please", "WIKI_MUTATION_DRY_RUN": "true" },
+         format!("a write {proposal}; {no_index}"), "dry_run"],
+        [{ "WIKI_CONFIRM": "person", "WIKI_INDEX": "memory" },
+         "nothing can be written (the user must say yes, and this client cannot ask); the content index is begun by the first search",
+         "person"],
+    ])) {
         let mut setup = Setup::editor(&wiki);
-        for (name, value) in settings {
+        for (name, value) in &settings {
             setup = setup.with(name, value);
         }
         wiki.clear_requests();
@@ -108,7 +82,9 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
         let status = status(&served).await;
         assert_eq!(status["writes"]["level"], level, "{status}");
         let line = status["writes"]["setBy"].as_str().unwrap();
-        let set = settings.iter().any(|(name, _)| line == format!("{name} (environment)"));
+        let set = settings
+            .iter()
+            .any(|(name, _)| line == format!("{name} (environment)"));
         assert!(set || line == "WIKI_CONFIRM (default)", "{status}");
         let is_refused = says.starts_with("nothing can be written");
         assert_eq!(status["writes"].get("refused").is_some(), is_refused);

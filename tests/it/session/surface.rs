@@ -97,44 +97,23 @@ async fn a_tool_that_is_left_out_is_refused_to_the_byte_as_one_that_never_was() 
 
 #[test]
 fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
-    for (settings, fault) in [
-        (
-            &[("WIKI_TOOLS", "wikijs_list_tag")][..],
-            "WIKI_TOOLS has \"wikijs_list_tag\", which is no tool; did you mean wikijs_list_tags?",
-        ),
-        (
-            &[("WIKI_EXCLUDE_TOOLS", "wikijs_delete_pages")],
-            "WIKI_EXCLUDE_TOOLS has \"wikijs_delete_pages\", which is no tool; did you mean wikijs_delete_page?",
-        ),
-        (
-            &[("WIKI_TOOLS", "search")],
-            "WIKI_TOOLS has \"search\", which is no tool; did you mean wikijs_search_pages?",
-        ),
-        (
-            &[("WIKI_TOOLS", "custom-tags")],
-            "WIKI_TOOLS has \"custom-tags\", which is no name of a custom tool; it must be custom_ and a small letter, then small letters, digits and _, up to 64 characters",
-        ),
-        (
-            &[("WIKI_TOOLS", "")],
-            "WIKI_TOOLS is set but empty; give it a value or leave it out",
-        ),
-        (
-            &[("WIKI_READ_ONLY", "yes")],
-            "WIKI_READ_ONLY must be true or false",
-        ),
-        (
-            &[("WIKI_TOOLS", CREATE), ("WIKI_READ_ONLY", "true")],
-            "WIKI_READ_ONLY leaves no tool; leave it out or offer more tools",
-        ),
-        (
-            &[
-                ("WIKI_TOOLSETS", "drafts"),
-                ("WIKI_EXCLUDE_TOOLS", OF_DRAFTS),
-            ],
-            "WIKI_EXCLUDE_TOOLS leaves no tool; leave it out or offer more tools",
-        ),
-    ] {
-        assert_eq!(refused(settings), fault);
+    for (settings, fault) in json_rows::<(BTreeMap<&str, &str>, &str)>(&json!([
+        [{ "WIKI_TOOLS": "wikijs_list_tag" },
+         "WIKI_TOOLS has \"wikijs_list_tag\", which is no tool; did you mean wikijs_list_tags?"],
+        [{ "WIKI_EXCLUDE_TOOLS": "wikijs_delete_pages" },
+         "WIKI_EXCLUDE_TOOLS has \"wikijs_delete_pages\", which is no tool; did you mean wikijs_delete_page?"],
+        [{ "WIKI_TOOLS": "search" }, "WIKI_TOOLS has \"search\", which is no tool; did you mean wikijs_search_pages?"],
+        [{ "WIKI_TOOLS": "custom-tags" },
+         "WIKI_TOOLS has \"custom-tags\", which is no name of a custom tool; it must be custom_ and a small letter, then small letters, digits and _, up to 64 characters"],
+        [{ "WIKI_TOOLS": "" }, "WIKI_TOOLS is set but empty; give it a value or leave it out"],
+        [{ "WIKI_READ_ONLY": "yes" }, "WIKI_READ_ONLY must be true or false"],
+        [{ "WIKI_TOOLS": CREATE, "WIKI_READ_ONLY": "true" },
+         "WIKI_READ_ONLY leaves no tool; leave it out or offer more tools"],
+        [{ "WIKI_TOOLSETS": "drafts", "WIKI_EXCLUDE_TOOLS": OF_DRAFTS },
+         "WIKI_EXCLUDE_TOOLS leaves no tool; leave it out or offer more tools"],
+    ])) {
+        let settings: Vec<_> = settings.into_iter().collect();
+        assert_eq!(refused(&settings), fault);
     }
     let toolset = refused(&[("WIKI_TOOLSETS", "page")]);
     begins(

@@ -21,15 +21,6 @@ async fn wiki() -> DemoWiki {
     .await
 }
 
-fn texts(wiki: &DemoWiki) -> BTreeMap<String, String> {
-    wiki.with_store(|store| {
-        let pages = store.pages();
-        pages
-            .map(|page| (page.path.clone(), page.content.clone()))
-            .collect()
-    })
-}
-
 /// Which of the changes are in the wiki.
 fn there(wiki: &DemoWiki) -> [bool; 5] {
     let texts = texts(wiki);
@@ -44,28 +35,16 @@ fn there(wiki: &DemoWiki) -> [bool; 5] {
 }
 
 /// The writes that make the draft.
-fn joining(wiki: &DemoWiki) -> [(&'static str, Value); 5] {
+fn joining(wiki: &DemoWiki) -> Value {
     let id = |path: &str| id_of(wiki, path);
     let edit = |old: &str, new: &str| json!([{ "oldText": old, "newText": new }]);
-    [
-        (
-            CREATE,
-            json!({ "path": "docs/new", "title": "New", "content": "new\n", "draft": "rework" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": id("docs/b"), "edits": edit("See.", "Look."), "draft": "rework" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": id("docs/a"), "path": "docs/first", "draft": "rework" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": id("docs/c"), "path": "docs/third", "edits": edit("Third", "3rd"), "draft": "rework" }),
-        ),
-        (DELETE, json!({ "id": id("docs/d"), "draft": "rework" })),
-    ]
+    json!([
+        [CREATE, { "path": "docs/new", "title": "New", "content": "new\n", "draft": "rework" }],
+        [UPDATE, { "id": id("docs/b"), "edits": edit("See.", "Look."), "draft": "rework" }],
+        [UPDATE, { "id": id("docs/a"), "path": "docs/first", "draft": "rework" }],
+        [UPDATE, { "id": id("docs/c"), "path": "docs/third", "edits": edit("Third", "3rd"), "draft": "rework" }],
+        [DELETE, { "id": id("docs/d"), "draft": "rework" }],
+    ])
 }
 
 fn setup(address: &str, wiki: &DemoWiki, dir: &Arc<TempDir>) -> Setup {
@@ -229,7 +208,7 @@ async fn meets(step: usize, fault: Fault, lasts: bool) -> Met {
     let dir = Arc::new(TempDir::new().unwrap());
     let served = setup(&faulty.address(), &wiki, &dir).serve().await;
     let mut draft = Value::Null;
-    for (tool, arguments) in joining(&wiki) {
+    for (tool, arguments) in json_rows(&joining(&wiki)) {
         draft = served.call(tool, arguments).await.unwrap()["draft"]["id"].clone();
     }
     let shown = served.call(SUBMIT, json!({ "draft": "rework" })).await;
@@ -304,7 +283,7 @@ async fn page_changed(step: usize) -> String {
     let path = ["docs/new", "docs/b", "docs/a", "docs/c", "docs/d"][change];
     let id = id_of(&wiki, path);
     let mut draft = Value::Null;
-    for (tool, arguments) in joining(&wiki) {
+    for (tool, arguments) in json_rows(&joining(&wiki)) {
         draft = served.call(tool, arguments).await.unwrap()["draft"]["id"].clone();
     }
     let shown = served.call(SUBMIT, json!({ "draft": "rework" })).await;
@@ -342,7 +321,7 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
     let dir = Arc::new(TempDir::new().unwrap());
     let mut program = program(&faulty.address(), &wiki, &dir);
     let mut draft = Value::Null;
-    for (tool, arguments) in joining(&wiki) {
+    for (tool, arguments) in json_rows(&joining(&wiki)) {
         draft = program.call(tool, &arguments)["draft"]["id"].clone();
     }
     let shown = program.call(SUBMIT, &json!({ "draft": "rework" }));
@@ -396,7 +375,7 @@ async fn a_draft_whose_server_was_killed_while_it_was_sent_is_completed_by_the_n
     let faulty = FaultyWiki::before(&wiki).await;
     let dir = Arc::new(TempDir::new().unwrap());
     let mut first = program(&faulty.address(), &wiki, &dir);
-    for (tool, arguments) in joining(&wiki) {
+    for (tool, arguments) in json_rows(&joining(&wiki)) {
         first.call(tool, &arguments);
     }
     let submit = json!({ "draft": "rework" });

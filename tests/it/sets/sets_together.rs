@@ -159,18 +159,12 @@ async fn two(address: &str, wiki: &DemoWiki) -> (Served, Served) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_single_write_gets_its_turn_between_two_changes_of_a_set() {
-    for (set, single) in [
+    for (set, single) in json_rows(&json!([
         // Updates of other pages wait for nothing.
-        (
-            json!({ "path": "docs", "addTags": ["set"], "confirm": TOKEN }),
-            UPDATE,
-        ),
+        [{ "path": "docs", "addTags": ["set"], "confirm": TOKEN }, UPDATE],
         // All that rebuilds the tree takes turns.
-        (
-            json!({ "path": "docs", "moveTo": "new", "confirm": TOKEN }),
-            CREATE,
-        ),
-    ] {
+        [{ "path": "docs", "moveTo": "new", "confirm": TOKEN }, CREATE],
+    ])) {
         let pages: Vec<String> = (0..12).map(|page| format!("docs/p{page}")).collect();
         let mut pages: Vec<(&str, &str)> = pages.iter().map(|path| (&**path, END)).collect();
         pages.push(("other", "Other.\n"));

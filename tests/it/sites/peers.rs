@@ -79,7 +79,7 @@ impl Pair {
                 .quiet()
                 .good()
                 .await;
-            let mut told: Value = serde_json::from_str(&ended.stdout).unwrap();
+            let mut told = ended.json();
             both.push(contents(&told["memories"].take()));
         }
         assert_eq!(both[0], both[1]);
@@ -393,25 +393,13 @@ async fn a_peer_that_is_away_or_lies_changes_nothing_here() {
 #[tokio::test]
 async fn a_message_that_is_no_servers_is_refused_and_takes_nothing() {
     let pair = Pair::new(Grant::default()).await;
-    for (message, told) in [
-        (json!({}), "no message of a server"),
-        (
-            json!({ "have": {}, "lines": "", "more": 1 }),
-            "no message of a server",
-        ),
-        (
-            json!({ "have": { "x": "2024-01-01T00:00:00Z" }, "lines": "" }),
-            "no message of a server",
-        ),
-        (
-            json!({ "have": {}, "lines": line("x", &json!({ "changed": "2999-01-01T00:00:00Z" })) }),
-            "yet to come",
-        ),
-        (
-            json!({ "have": {}, "lines": "nonsense" }),
-            "Nothing was imported: line 1",
-        ),
-    ] {
+    for (message, told) in json_rows::<(Value, &str)>(&json!([
+        [{}, "no message of a server"],
+        [{ "have": {}, "lines": "", "more": 1 }, "no message of a server"],
+        [{ "have": { "x": "2024-01-01T00:00:00Z" }, "lines": "" }, "no message of a server"],
+        [{ "have": {}, "lines": line("x", &json!({ "changed": "2999-01-01T00:00:00Z" })) }, "yet to come"],
+        [{ "have": {}, "lines": "nonsense" }, "Nothing was imported: line 1"],
+    ])) {
         let call = pair
             .there
             .call(&pair.ada, SYNC, json!({ "memories": message.to_string() }));

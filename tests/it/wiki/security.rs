@@ -376,17 +376,14 @@ async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
         .map(|(name, value)| (*name, value.as_str()));
     let mut program = Program::serve(&["serve"], &variables);
     let preview = program.call(DELETE, &json!({ "id": id }));
-    for (tool, arguments) in [
-        (BY_ID, json!({ "id": id })),
-        (SEARCH, json!({ "query": FORGED, "path": FORGED })),
-        (BY_PATH, json!({ "path": FORGED, FORGED: 1 })),
-        (
-            CREATE,
-            json!({ "path": FORGED, "title": FORGED, "confirm": FORGED }),
-        ),
-        (FORGED, json!({})),
-        (DELETE, json!({ "id": id, "confirm": preview["confirm"] })),
-    ] {
+    for (tool, arguments) in json_rows(&json!([
+        [BY_ID, { "id": id }],
+        [SEARCH, { "query": FORGED, "path": FORGED }],
+        [BY_PATH, { "path": FORGED, FORGED: 1 }],
+        [CREATE, { "path": FORGED, "title": FORGED, "confirm": FORGED }],
+        [FORGED, {}],
+        [DELETE, { "id": id, "confirm": preview["confirm"] }],
+    ])) {
         program.call(tool, &arguments);
     }
     program.say(&json!({ "jsonrpc": "2.0", "id": "y", "method": FORGED }).to_string());
@@ -421,7 +418,7 @@ async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
 fn no_token_is_compared_in_a_time_that_tells_of_it() {
     // Secrets are let out where they are sent or made a digest of, and compared there alone.
     for file in files_that_contain("expose_secret()") {
-        let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file));
+        let source = fs::read_to_string(root().join(&file));
         for line in source
             .unwrap()
             .lines()

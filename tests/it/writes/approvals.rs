@@ -145,16 +145,13 @@ async fn deletes_moves_styles_and_scripts_are_asked_about_every_time() {
             .await
             .unwrap();
         let sent = mutations(&wiki).len();
-        for (tool, arguments) in [
-            (DELETE, json!({ "id": id })),
-            (UPDATE, json!({ "id": id, "path": "docs/elsewhere" })),
-            (
-                UPDATE,
-                json!({ "id": id, "path": "docs/else", "title": "T" }),
-            ),
-            (UPDATE, json!({ "id": id, "scriptCss": "a { b: c }" })),
-            (UPDATE, json!({ "id": id, "scriptJs": "a()", "title": "T" })),
-        ] {
+        for (tool, arguments) in json_rows::<(&str, Value)>(&json!([
+            [DELETE, { "id": id }],
+            [UPDATE, { "id": id, "path": "docs/elsewhere" }],
+            [UPDATE, { "id": id, "path": "docs/else", "title": "T" }],
+            [UPDATE, { "id": id, "scriptCss": "a { b: c }" }],
+            [UPDATE, { "id": id, "scriptJs": "a()", "title": "T" }],
+        ])) {
             let asking = async {
                 let asked = person.is_asked().await;
                 assert_eq!(asked.offered(), ["once", "no"]);
@@ -541,11 +538,11 @@ async fn an_undo_is_asked_about_with_the_write_that_it_takes_back() {
 /// Makes a call between two of which a person is asked; its answer, or its question's state.
 async fn once(
     served: &Served<Asking>,
-    tool: &'static str,
+    tool: &str,
     arguments: &Value,
     brought: Option<(&str, &str)>,
 ) -> Result<Result<Value, Value>, String> {
-    let mut request = CallToolRequestParams::new(tool);
+    let mut request = CallToolRequestParams::new(tool.to_owned());
     request.arguments = Some(arguments.as_object().unwrap().clone());
     if let Some((state, word)) = brought {
         let answer = json!({ "action": "accept", "content": { "answer": word } });

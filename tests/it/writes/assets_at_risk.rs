@@ -295,7 +295,7 @@ async fn doctor_and_the_status_say_what_the_tools_for_assets_can_do() {
             .toolsets("pages,assets")
             .end()
             .await;
-        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let told = ended.json();
         let tools = told["rights"]["tools"].as_array().unwrap();
         let can = |name: &str| {
             let tool = tools.iter().find(|tool| tool["tool"] == name).unwrap();
@@ -338,14 +338,11 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
         let told = served.checked(GET_ASSET, get).await.unwrap();
         assert_eq!(told["text"], path, "{told}");
         says(&told["url"], "/en/");
-        for (tool, arguments) in [
-            (
-                UPLOAD,
-                json!({ "path": path, "text": "x", "replace": true }),
-            ),
-            (RENAME_ASSET, json!({ "path": path, "name": "b.csv" })),
-            (DELETE_ASSET, json!({ "path": path })),
-        ] {
+        for (tool, arguments) in json_rows(&json!([
+            [UPLOAD, { "path": path, "text": "x", "replace": true }],
+            [RENAME_ASSET, { "path": path, "name": "b.csv" }],
+            [DELETE_ASSET, { "path": path }],
+        ])) {
             let made = served.confirmed(tool, arguments).await.unwrap();
             let undo = json!({ "callId": made["callId"] });
             let undone = served.confirmed(UNDO, undo).await.unwrap();

@@ -105,20 +105,14 @@ async fn pages_are_not_chosen_by_links_that_are_known_in_part() {
         assert!(refused["hint"].as_str().unwrap().contains(says));
     }
     let whole = indexed(&wiki).serve().await;
-    for (which, code) in [
-        (json!({ "linksTo": 4_711 }), "PAGE_NOT_FOUND"),
-        (json!({ "linksTo": "" }), "INVALID_INPUT"),
-        (
-            json!({ "linksTo": "https://example.org/en/a" }),
-            "INVALID_INPUT",
-        ),
-        (json!({ "linksTo": "docs/d" }), "INVALID_INPUT"),
-        (json!({ "linksTo": "docs/a", "ids": [1] }), "INVALID_INPUT"),
-        (
-            json!({ "linksTo": "docs/a", "path": "docs", "moveTo": "x" }),
-            "INVALID_INPUT",
-        ),
-    ] {
+    for (which, code) in json_rows::<(Value, &str)>(&json!([
+        [{ "linksTo": 4_711 }, "PAGE_NOT_FOUND"],
+        [{ "linksTo": "" }, "INVALID_INPUT"],
+        [{ "linksTo": "https://example.org/en/a" }, "INVALID_INPUT"],
+        [{ "linksTo": "docs/d" }, "INVALID_INPUT"],
+        [{ "linksTo": "docs/a", "ids": [1] }, "INVALID_INPUT"],
+        [{ "linksTo": "docs/a", "path": "docs", "moveTo": "x" }, "INVALID_INPUT"],
+    ])) {
         let refused = whole.call(BULK, tags(&which)).await.unwrap_err();
         assert_eq!(refused["code"], code, "{which}: {refused}");
     }
@@ -202,30 +196,15 @@ async fn pages_are_chosen_by_tags_links_and_properties_as_in_lists() {
         store.rewrite(id, |page| page.tags = vec!["owner:ann".to_owned()]);
     });
     let served = indexed(&wiki).serve().await;
-    for (which, wanted) in [
-        (
-            json!({ "withoutTags": ["owner:*"] }),
-            &["docs/a", "docs/b"][..],
-        ),
-        (
-            json!({ "property": "status=review" }),
-            &["docs/a", "docs/c"],
-        ),
-        (json!({ "links": "BROKEN" }), &["docs/a", "docs/c"]),
-        (json!({ "links": "ORPHANS" }), &["docs/a", "docs/c"]),
-        (
-            json!({ "links": "BROKEN", "property": "status=review", "withoutTags": ["owner:ann"] }),
-            &["docs/a"],
-        ),
-        (
-            json!({ "linksTo": "docs/gone", "withoutTags": ["owner:*"] }),
-            &["docs/a"],
-        ),
-        (
-            json!({ "linksTo": "docs/b", "property": "status=review" }),
-            &["docs/a"],
-        ),
-    ] {
+    for (which, wanted) in json_rows::<(Value, Vec<&str>)>(&json!([
+        [{ "withoutTags": ["owner:*"] }, ["docs/a", "docs/b"]],
+        [{ "property": "status=review" }, ["docs/a", "docs/c"]],
+        [{ "links": "BROKEN" }, ["docs/a", "docs/c"]],
+        [{ "links": "ORPHANS" }, ["docs/a", "docs/c"]],
+        [{ "links": "BROKEN", "property": "status=review", "withoutTags": ["owner:ann"] }, ["docs/a"]],
+        [{ "linksTo": "docs/gone", "withoutTags": ["owner:*"] }, ["docs/a"]],
+        [{ "linksTo": "docs/b", "property": "status=review" }, ["docs/a"]],
+    ])) {
         assert_eq!(found(&served, which.clone()).await, wanted, "{which}");
     }
     let off = indexed(&wiki).with("WIKI_INDEX", "off").serve().await;

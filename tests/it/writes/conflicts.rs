@@ -176,17 +176,11 @@ async fn changes_that_touch_or_are_of_other_fields_are_not_merged() {
     let id = id_of(&wiki, "home");
     let (theirs, ours) = ("Theirs.\n\nTwo.\n", "One.\n\nOurs.\n");
     let of_title = json!({ "content": ours, "title": "Ours" });
-    for (theirs, ours) in [
-        (
-            json!({ "content": "One.\nTheirs.\n" }),
-            json!({ "content": "One.\nOurs.\n" }),
-        ),
-        (
-            json!({ "content": theirs, "title": "Theirs" }),
-            json!({ "content": ours }),
-        ),
-        (json!({ "content": theirs }), of_title),
-    ] {
+    for (theirs, ours) in json_rows::<(Value, Value)>(&json!([
+        [{ "content": "One.\nTheirs.\n" }, { "content": "One.\nOurs.\n" }],
+        [{ "content": theirs, "title": "Theirs" }, { "content": ours }],
+        [{ "content": theirs }, of_title],
+    ])) {
         becomes(&wiki, id, "One.\n\nTwo.\n");
         let served = Setup::editor(&wiki).serve().await;
         read_by_id(&served, id).await;
@@ -202,20 +196,15 @@ async fn a_merged_change_gets_a_token_only_where_tokens_are_given() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
     let sesame = "open-sesame-please";
-    for (name, value, arguments) in [
-        ("WIKI_MUTATION_DRY_RUN", "true", json!({})),
-        (
-            "WIKI_MUTATION_CONFIRM_TOKEN",
-            sesame,
-            json!({ "confirm": sesame }),
-        ),
-    ] {
+    for (name, value, mut ours) in json_rows::<(&str, &str, Value)>(&json!([
+        ["WIKI_MUTATION_DRY_RUN", "true", {}],
+        ["WIKI_MUTATION_CONFIRM_TOKEN", sesame, { "confirm": sesame }],
+    ])) {
         becomes(&wiki, id, "One.\n\nTwo.\n");
         let setup = Setup::editor(&wiki).with(name, value);
         let served = setup.serve().await;
         read_by_id(&served, id).await;
         somebody_edits(&wiki, id, json!({ "content": "Theirs.\n\nTwo.\n" })).await;
-        let mut ours = arguments;
         ours["id"] = json!(id);
         ours["content"] = json!("One.\n\nOurs.\n");
         let error = served.call(UPDATE, ours).await.unwrap_err();

@@ -83,17 +83,12 @@ async fn a_text_that_is_not_in_the_copied_content_ends_the_call() {
 async fn faults_of_the_arguments_are_told() {
     let (wiki, served) = sample(Setup::admin).await;
     let (id, edit) = (example(&wiki), json!([{ "oldText": "a", "newText": "b" }]));
-    for (page, at) in [
-        (json!({ "path": "hosts/b", "title": "B" }), "content"),
-        (
-            json!({ "path": "hosts/b", "title": "B", "content": "x", "replaceAll": edit }),
-            "replaceAll",
-        ),
-        (
-            json!({ "path": "hosts/b", "title": "B", "content": "x", "fromPage": id, "replaceAll": edit }),
-            "replaceAll",
-        ),
-    ] {
+    for (page, at) in json_rows::<(Value, &str)>(&json!([
+        [{ "path": "hosts/b", "title": "B" }, "content"],
+        [{ "path": "hosts/b", "title": "B", "content": "x", "replaceAll": edit }, "replaceAll"],
+        [{ "path": "hosts/b", "title": "B", "content": "x", "fromPage": id, "replaceAll": edit },
+         "replaceAll"],
+    ])) {
         let refused = fails(&served, CREATE, page, "INVALID_INPUT").await;
         assert_eq!(refused["details"]["fields"][0]["path"], at, "{refused}");
     }

@@ -119,7 +119,7 @@ async fn every_key_that_may_write_a_page_keeps_all_its_fields() {
                 setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
             }
             let served = setup.serve().await;
-            let write = async |tool: &'static str, mut arguments: Value| {
+            let write = async |tool: &str, mut arguments: Value| {
                 let answer = if confirm == "token" {
                     arguments["confirm"] = json!("open-sesame-please");
                     served.call(tool, arguments).await
@@ -371,14 +371,10 @@ async fn what_a_writer_may_not_do_is_refused_at_the_preview() {
     let (wiki, id) = wiki_with(page()).await;
     let served = writer(&wiki).await;
     let before = fields(&wiki, id);
-    for (tool, arguments, right) in [
-        (DELETE, json!({ "id": id }), "delete:pages"),
-        (
-            UPDATE,
-            json!({ "id": id, "path": "docs/y", "title": "x" }),
-            "manage:pages",
-        ),
-    ] {
+    for (tool, arguments, right) in json_rows::<(&str, Value, &str)>(&json!([
+        [DELETE, { "id": id }, "delete:pages"],
+        [UPDATE, { "id": id, "path": "docs/y", "title": "x" }, "manage:pages"],
+    ])) {
         let error = confirmed_fails(&served, tool, arguments, "PERMISSION_DENIED").await;
         assert_eq!(error["details"]["right"], right);
     }

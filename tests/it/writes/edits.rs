@@ -159,17 +159,11 @@ async fn other_editors_take_content_edits_and_patches_but_no_sections() {
     let asked = json!({ "section": "One", "sectionContent": "x" });
     let error = update(&served, id, asked).await.unwrap_err();
     assert_eq!(error["code"], "EDIT_NOT_APPLICABLE");
-    for (arguments, after) in [
-        (
-            json!({ "edits": [{ "oldText": "One", "newText": "Two" }] }),
-            "<h1>Two</h1>\n",
-        ),
-        (
-            json!({ "patch": "@@ -1 +1 @@\n-<h1>Two</h1>\n+<h1>Three</h1>\n" }),
-            "<h1>Three</h1>\n",
-        ),
-        (json!({ "content": "<h1>Four</h1>\n" }), "<h1>Four</h1>\n"),
-    ] {
+    for (arguments, after) in json_rows::<(Value, &str)>(&json!([
+        [{ "edits": [{ "oldText": "One", "newText": "Two" }] }, "<h1>Two</h1>\n"],
+        [{ "patch": "@@ -1 +1 @@\n-<h1>Two</h1>\n+<h1>Three</h1>\n" }, "<h1>Three</h1>\n"],
+        [{ "content": "<h1>Four</h1>\n" }, "<h1>Four</h1>\n"],
+    ])) {
         update(&served, id, arguments).await.unwrap();
         assert_eq!(content(&wiki, id), after);
     }
@@ -211,36 +205,18 @@ async fn only_one_way_to_change_the_content_is_taken() {
             assert_eq!(error["code"], "INVALID_INPUT", "{first} {second}");
         }
     }
-    for (arguments, path) in [
-        (
-            json!({ "sectionContent": "x", "title": "T" }),
-            "sectionContent",
-        ),
-        (
-            json!({ "sectionMode": "remove", "title": "T" }),
-            "sectionMode",
-        ),
-        (json!({ "section": "Linux" }), "sectionContent"),
-        (
-            json!({ "section": "Linux", "sectionMode": "remove", "sectionContent": "x" }),
-            "sectionContent",
-        ),
-        (json!({ "tags": ["a"], "addTags": ["b"] }), "tags"),
-        (
-            json!({ "addTags": ["A"], "removeTags": ["a"] }),
-            "removeTags",
-        ),
-        (json!({ "edits": [] }), "edits"),
-        (json!({ "edits": [{ "oldText": "a" }] }), "edits[0]"),
-        (
-            json!({ "edits": [{ "oldText": "a", "newText": "b\0" }] }),
-            "edits[0].newText",
-        ),
-        (
-            json!({ "edits": [{ "oldText": "a", "newText": "b", "all": true }] }),
-            "edits[0].all",
-        ),
-    ] {
+    for (arguments, path) in json_rows::<(Value, &str)>(&json!([
+        [{ "sectionContent": "x", "title": "T" }, "sectionContent"],
+        [{ "sectionMode": "remove", "title": "T" }, "sectionMode"],
+        [{ "section": "Linux" }, "sectionContent"],
+        [{ "section": "Linux", "sectionMode": "remove", "sectionContent": "x" }, "sectionContent"],
+        [{ "tags": ["a"], "addTags": ["b"] }, "tags"],
+        [{ "addTags": ["A"], "removeTags": ["a"] }, "removeTags"],
+        [{ "edits": [] }, "edits"],
+        [{ "edits": [{ "oldText": "a" }] }, "edits[0]"],
+        [{ "edits": [{ "oldText": "a", "newText": "b\0" }] }, "edits[0].newText"],
+        [{ "edits": [{ "oldText": "a", "newText": "b", "all": true }] }, "edits[0].all"],
+    ])) {
         let error = update(&served, id, arguments.clone()).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT", "{arguments}");
         assert_eq!(

@@ -23,11 +23,7 @@ async fn served() -> (DemoWiki, Served) {
 }
 
 /// The faults of a call, as `path: message`; nothing went out to the wiki for it.
-async fn faults(
-    (wiki, served): &(DemoWiki, Served),
-    tool: &'static str,
-    arguments: Value,
-) -> Vec<String> {
+async fn faults((wiki, served): &(DemoWiki, Served), tool: &str, arguments: Value) -> Vec<String> {
     wiki.clear_requests();
     let error = served.call(tool, arguments.clone()).await;
     let error = error.expect_err(&arguments.to_string());
@@ -207,51 +203,31 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
 async fn numbers_and_lengths_out_of_range_are_told_with_their_limit() {
     let at = served().await;
     let (words, long) = ("ä".repeat(501), "x".repeat(256));
-    for (tool, name, value, fault) in [
-        (LIST, "limit", json!(0), "be at least 1"),
-        (LIST, "limit", json!(101), "be at most 100"),
-        (LIST, "limit", json!(-1), "be at least 1"),
-        (LIST, "limit", json!(u64::MAX), "be at most 100"),
-        (SEARCH, "limit", json!(i64::MIN), "be at least 1"),
-        (SEARCH, "query", json!(""), "have at least 1 character"),
-        (SEARCH, "query", json!(words), "have at most 500 characters"),
-        (TREE, "depth", json!(6), "be at most 5"),
-        (
-            TREE,
-            "mode",
-            json!("pages"),
-            "be one of FOLDERS, PAGES, ALL",
-        ),
-        (
+    for (tool, name, value, fault) in json_rows::<(&str, &str, Value, &str)>(&json!([
+        [LIST, "limit", 0, "be at least 1"],
+        [LIST, "limit", 101, "be at most 100"],
+        [LIST, "limit", -1, "be at least 1"],
+        [LIST, "limit", u64::MAX, "be at most 100"],
+        [SEARCH, "limit", i64::MIN, "be at least 1"],
+        [SEARCH, "query", "", "have at least 1 character"],
+        [SEARCH, "query", words, "have at most 500 characters"],
+        [TREE, "depth", 6, "be at most 5"],
+        [TREE, "mode", "pages", "be one of FOLDERS, PAGES, ALL"],
+        [
             LIST,
             "orderBy",
-            json!("NAME"),
-            "be one of CREATED, ID, PATH, TITLE, UPDATED",
-        ),
-        (HISTORY, "offset", json!(-1), "be at least 0"),
-        (HISTORY, "offset", json!(1_000_001), "be at most 1000000"),
-        (
-            BY_ID,
-            "id",
-            json!(2_147_483_648_i64),
-            "be at most 2147483647",
-        ),
-        (BY_ID, "id", json!(-7), "be at least 1"),
-        (DELETE, "id", json!(0), "be at least 1"),
-        (TAGS, "query", json!(long), "have at most 255 characters"),
-        (
-            LIST,
-            "tags",
-            json!(vec!["x"; 101]),
-            "have at most 100 items",
-        ),
-        (
-            BY_PATH,
-            "path",
-            json!("a\0"),
-            "not contain the character NUL",
-        ),
-    ] {
+            "NAME",
+            "be one of CREATED, ID, PATH, TITLE, UPDATED"
+        ],
+        [HISTORY, "offset", -1, "be at least 0"],
+        [HISTORY, "offset", 1_000_001, "be at most 1000000"],
+        [BY_ID, "id", 2_147_483_648_i64, "be at most 2147483647"],
+        [BY_ID, "id", -7, "be at least 1"],
+        [DELETE, "id", 0, "be at least 1"],
+        [TAGS, "query", long, "have at most 255 characters"],
+        [LIST, "tags", vec!["x"; 101], "have at most 100 items"],
+        [BY_PATH, "path", "a\0", "not contain the character NUL"],
+    ])) {
         let mut arguments = match tool {
             SEARCH => json!({ "query": "x" }),
             HISTORY => json!({ "id": 1 }),
@@ -274,16 +250,13 @@ async fn several_numbers_out_of_range_are_told_together() {
 #[tokio::test]
 async fn the_limits_themselves_are_within_range() {
     let (_wiki, served) = served().await;
-    for (tool, arguments) in [
-        (LIST, json!({ "limit": 100 })),
-        (SEARCH, json!({ "query": "ä".repeat(500), "limit": 1 })),
-        (TREE, json!({ "depth": 5, "mode": "FOLDERS" })),
-        (
-            HISTORY,
-            json!({ "id": 1, "offset": 1_000_000, "limit": 100 }),
-        ),
-        (TAGS, json!({ "query": "x".repeat(255) })),
-    ] {
+    for (tool, arguments) in json_rows(&json!([
+        [LIST, { "limit": 100 }],
+        [SEARCH, { "query": "ä".repeat(500), "limit": 1 }],
+        [TREE, { "depth": 5, "mode": "FOLDERS" }],
+        [HISTORY, { "id": 1, "offset": 1_000_000, "limit": 100 }],
+        [TAGS, { "query": "x".repeat(255) }],
+    ])) {
         served.call(tool, arguments).await.unwrap();
     }
     let arguments = json!({ "id": 2_147_483_647 });
@@ -354,22 +327,13 @@ async fn no_tool_words_a_number_or_a_length_by_the_types_of_the_program() {
             .extend(more.as_object().unwrap().clone());
         wanted
     };
-    for (more, fault) in [
-        (json!({ "writes": -1 }), "writes must be at least 0"),
-        (
-            json!({ "writes": 5_000_000_000_i64 }),
-            "writes must be a smaller number than 5000000000",
-        ),
-        (
-            json!({ "prefixes": [] }),
-            "prefixes must have at least 1 item",
-        ),
-        (
-            json!({ "prefixes": ["ä".repeat(256)] }),
-            "prefixes[0] must have at most 255 characters",
-        ),
-        (json!({ "task": "" }), "task must have at least 1 character"),
-    ] {
+    for (more, fault) in json_rows::<(Value, &str)>(&json!([
+        [{ "writes": -1 }, "writes must be at least 0"],
+        [{ "writes": 5_000_000_000_i64 }, "writes must be a smaller number than 5000000000"],
+        [{ "prefixes": [] }, "prefixes must have at least 1 item"],
+        [{ "prefixes": ["ä".repeat(256)] }, "prefixes[0] must have at most 255 characters"],
+        [{ "task": "" }, "task must have at least 1 character"],
+    ])) {
         let error = served.call(DELEGATE, wanted(more)).await.unwrap_err();
         assert_eq!(error["message"], format!("The argument {fault}."));
     }
@@ -435,22 +399,12 @@ async fn dates_are_iso_8601_or_empty() {
 async fn how_many_items_there_are_is_looked_at_before_what_they_are() {
     let at = served().await;
     let many = "at most 100 items";
-    for (tool, arguments, name, fault) in [
-        (
-            BY_ID,
-            json!({ "ids": vec![0; 21] }),
-            "ids",
-            "at most 20 items",
-        ),
-        (BY_ID, json!({ "ids": [] }), "ids", "at least 1 item"),
-        (LIST, json!({ "fields": vec![1; 101] }), "fields", many),
-        (
-            UPDATE,
-            json!({ "id": 1, "tags": vec![""; 60_000] }),
-            "tags",
-            many,
-        ),
-    ] {
+    for (tool, arguments, name, fault) in json_rows::<(&str, Value, &str, &str)>(&json!([
+        [BY_ID, { "ids": vec![0; 21] }, "ids", "at most 20 items"],
+        [BY_ID, { "ids": [] }, "ids", "at least 1 item"],
+        [LIST, { "fields": vec![1; 101] }, "fields", many],
+        [UPDATE, { "id": 1, "tags": vec![""; 60_000] }, "tags", many],
+    ])) {
         let expected = format!("{name}: must have {fault}");
         assert_eq!(faults(&at, tool, arguments).await, [expected], "{tool}");
     }

@@ -43,34 +43,15 @@ fn denied(refused: &Value) -> (&str, &str) {
 async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
     let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "legal/b"));
-    for (tool, arguments, right, path) in [
-        (
-            UPDATE,
-            json!({ "id": b, "title": "x" }),
-            "write:pages",
-            "legal/b",
-        ),
-        (
-            CREATE,
-            json!({ "path": "legal/new", "title": "New", "content": "x" }),
-            "write:pages",
-            "legal/new",
-        ),
-        (
-            UPDATE,
-            json!({ "id": a, "path": "legal/a" }),
-            "write:pages",
-            "legal/a",
-        ),
-        (DELETE, json!({ "id": b }), "delete:pages", "legal/b"),
+    for (tool, arguments, right, path) in json_rows::<(&str, Value, &str, &str)>(&json!([
+        [UPDATE, { "id": b, "title": "x" }, "write:pages", "legal/b"],
+        [CREATE, { "path": "legal/new", "title": "New", "content": "x" }, "write:pages", "legal/new"],
+        [UPDATE, { "id": a, "path": "legal/a" }, "write:pages", "legal/a"],
+        [DELETE, { "id": b }, "delete:pages", "legal/b"],
         // Nothing of what it may not write can be lost for it.
-        (
-            UPDATE,
-            json!({ "id": b, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] }),
-            "write:pages",
-            "legal/b",
-        ),
-    ] {
+        [UPDATE, { "id": b, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] }, "write:pages",
+         "legal/b"],
+    ])) {
         let refused = served.call(tool, arguments.clone()).await.unwrap_err();
         assert_eq!(denied(&refused), (right, path), "{tool} {arguments}");
         let message = refused["message"].as_str().unwrap();
@@ -78,15 +59,12 @@ async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
     }
     assert_eq!(mutations(&wiki), []);
     // Where it may, nothing is said of rights.
-    for (tool, arguments) in [
-        (UPDATE, json!({ "id": a, "title": "x" })),
-        (
-            CREATE,
-            json!({ "path": "docs/new", "title": "New", "content": "x" }),
-        ),
-        (UPDATE, json!({ "id": a, "path": "docs/c" })),
-        (DELETE, json!({ "id": a })),
-    ] {
+    for (tool, arguments) in json_rows(&json!([
+        [UPDATE, { "id": a, "title": "x" }],
+        [CREATE, { "path": "docs/new", "title": "New", "content": "x" }],
+        [UPDATE, { "id": a, "path": "docs/c" }],
+        [DELETE, { "id": a }],
+    ])) {
         let shown = served.call(tool, arguments).await.unwrap();
         assert!(shown.get("confirm").is_some(), "{shown}");
         assert!(!shown.to_string().contains("rights"), "{shown}");
@@ -363,21 +341,11 @@ async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
     };
     let served = tools(&key).serve().await;
     let add = |id: i64| json!({ "id": id, "content": "Mine" });
-    for (tool, arguments, right, path) in [
-        (ADD_COMMENT, add(b), "write:comments", "legal/b"),
-        (
-            UPDATE_COMMENT,
-            json!({ "id": a, "comment": comment, "content": "Other" }),
-            "manage:comments",
-            "docs/a",
-        ),
-        (
-            DELETE_COMMENT,
-            json!({ "id": a, "comment": comment }),
-            "manage:comments",
-            "docs/a",
-        ),
-    ] {
+    for (tool, arguments, right, path) in json_rows(&json!([
+        [ADD_COMMENT, add(b), "write:comments", "legal/b"],
+        [UPDATE_COMMENT, { "id": a, "comment": comment, "content": "Other" }, "manage:comments", "docs/a"],
+        [DELETE_COMMENT, { "id": a, "comment": comment }, "manage:comments", "docs/a"],
+    ])) {
         let refused = served.call(tool, arguments).await.unwrap_err();
         assert_eq!(denied(&refused), (right, path), "{tool}");
     }

@@ -32,16 +32,13 @@ async fn a_locale_that_the_wiki_has_not_is_refused_in_create_and_move() {
 async fn a_default_locale_that_the_wiki_has_not_is_named_as_the_setting() {
     let (_wiki, served) =
         sample(|wiki| Setup::editor(wiki).with("WIKI_DEFAULT_LOCALE", "fr")).await;
-    for (tool, arguments) in [
-        (
-            CREATE,
-            json!({ "path": "new", "title": "New", "content": "x" }),
-        ),
+    for (tool, arguments) in json_rows(&json!([
+        [CREATE, { "path": "new", "title": "New", "content": "x" }],
         // An empty list would be taken for a wiki without pages.
-        (LIST, json!({})),
-        (LIST, json!({ "path": "docs" })),
-        (SEARCH, json!({ "query": "install" })),
-    ] {
+        [LIST, {}],
+        [LIST, { "path": "docs" }],
+        [SEARCH, { "query": "install" }],
+    ])) {
         let refused = served.call(tool, arguments).await.unwrap_err();
         unknown(&refused);
         says(&refused["hint"], "WIKI_DEFAULT_LOCALE");
@@ -97,7 +94,7 @@ async fn twice() -> (DemoWiki, Served) {
 }
 
 /// Calls a tool without a locale; the answer is about the German page alone.
-async fn is_german(tool: &'static str, arguments: Value) {
+async fn is_german(tool: &str, arguments: Value) {
     let (_wiki, served) = twice().await;
     let answer = served.call(tool, arguments).await.unwrap();
     let told = answer.to_string();

@@ -185,26 +185,17 @@ async fn a_place_that_an_earlier_move_frees_is_free() {
 async fn a_part_that_cannot_move_whole_is_refused_and_nothing_is_sent() {
     let wiki = wiki_of(&[("docs", "D\n"), ("docs/a", "A\n"), ("new/a", "Taken.\n")]).await;
     let served = setup(&wiki).serve().await;
-    for (arguments, code) in [
-        (part("docs", "docs"), "INVALID_INPUT"),
-        (part("docs", "docs/below"), "INVALID_INPUT"),
-        (part("docs", "new"), "PAGE_EXISTS"),
-        (part("none", "new"), "INVALID_INPUT"),
-        (json!({ "moveTo": "new" }), "INVALID_INPUT"),
-        (json!({ "ids": [1], "moveTo": "new" }), "INVALID_INPUT"),
-        (
-            json!({ "path": "docs", "tags": ["x"], "moveTo": "new" }),
-            "INVALID_INPUT",
-        ),
-        (
-            json!({ "path": "docs", "locale": "*", "moveTo": "new" }),
-            "INVALID_INPUT",
-        ),
-        (
-            json!({ "path": "docs", "moveTo": "new/b", "expectPages": 3 }),
-            "INVALID_INPUT",
-        ),
-    ] {
+    for (arguments, code) in json_rows::<(Value, &str)>(&json!([
+        [part("docs", "docs"), "INVALID_INPUT"],
+        [part("docs", "docs/below"), "INVALID_INPUT"],
+        [part("docs", "new"), "PAGE_EXISTS"],
+        [part("none", "new"), "INVALID_INPUT"],
+        [{ "moveTo": "new" }, "INVALID_INPUT"],
+        [{ "ids": [1], "moveTo": "new" }, "INVALID_INPUT"],
+        [{ "path": "docs", "tags": ["x"], "moveTo": "new" }, "INVALID_INPUT"],
+        [{ "path": "docs", "locale": "*", "moveTo": "new" }, "INVALID_INPUT"],
+        [{ "path": "docs", "moveTo": "new/b", "expectPages": 3 }, "INVALID_INPUT"],
+    ])) {
         let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
         assert_eq!(refused["code"], code, "{arguments}: {refused}");
     }
@@ -484,8 +475,7 @@ async fn a_proposed_move_says_which_links_are_mended_and_which_stay() {
     ] {
         assert!(told.stdout.contains(says), "{}", told.told);
     }
-    let told = show(&["--json"]).await.unwrap();
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let told = show(&["--json"]).await.unwrap().json();
     assert_eq!(told["proposal"]["others"][0]["linksMended"], 1, "{told}");
     let left = json!([{ "page": id_of(&wiki, "docs/b"), "locale": "en", "path": "docs/b",
         "line": 3, "why": "in code" }]);

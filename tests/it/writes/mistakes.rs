@@ -72,23 +72,13 @@ async fn what_selects_no_page_is_named_with_the_nearest_there_is() {
             .extend(which.as_object().unwrap().clone());
         arguments
     };
-    for (which, fields, near) in [
-        (
-            json!({ "path": "giudes" }),
-            json!([{ "path": "path" }]),
-            "Did you mean path guides?",
-        ),
-        (
-            json!({ "path": "guides", "tags": ["servize"] }),
-            json!([{ "path": "path" }, { "path": "tags" }]),
-            "Did you mean the tag service?",
-        ),
-        (
-            json!({ "property": "status=x", "path": "docs" }),
-            json!([{ "path": "path" }, { "path": "property" }]),
-            "wikijs_list_pages",
-        ),
-    ] {
+    for (which, fields, near) in json_rows::<(Value, Value, &str)>(&json!([
+        [{ "path": "giudes" }, [{ "path": "path" }], "Did you mean path guides?"],
+        [{ "path": "guides", "tags": ["servize"] }, [{ "path": "path" }, { "path": "tags" }],
+         "Did you mean the tag service?"],
+        [{ "property": "status=x", "path": "docs" }, [{ "path": "path" }, { "path": "property" }],
+         "wikijs_list_pages"],
+    ])) {
         let error = fails(&served, BULK, bulk(which.clone()), "INVALID_INPUT").await;
         assert_eq!(error["details"]["fields"], fields, "{error}");
         says(&error["hint"], near);
@@ -220,40 +210,18 @@ async fn a_tag_with_a_sign_is_put_right_beside_the_tags_that_stay() {
 async fn a_misnamed_argument_is_guessed_and_a_missing_one_is_told_with_what_works() {
     let (wiki, served) = served().await;
     let id = id_of(&wiki, "guides/a");
-    for (tool, arguments, told) in [
-        (
-            UPDATE,
-            json!({ "id": id, "edits": [{ "old": "x", "newText": "y" }] }),
-            "The argument edits[0].old is not known there (did you mean oldText?); known are oldText, newText.",
-        ),
-        (
-            UPDATE,
-            json!({ "id": id, "edits": [{ "oldText": "x" }] }),
-            "lacks newText",
-        ),
-        (
-            UPDATE,
-            json!({ "id": id, "text": "x" }),
-            "(did you mean content?)",
-        ),
-        (
-            UPDATE,
-            json!({ "id": id, "sectionContent": "x" }),
-            "name its last heading, with sectionMode append",
-        ),
-        (UNDO, json!({}), "\"last\""),
-        (BY_PATH, json!({ "path": "70" }), "wikijs_get_page_by_id"),
-        (
-            SEARCH,
-            json!({ "query": "port", "context": 100, "match": "EXACT" }),
-            "leave context out",
-        ),
-        (
-            REMEMBER,
-            json!({ "content": "x", "page": "Runbook 1" }),
-            "wikijs_get_page_by_path takes a path or a title",
-        ),
-    ] {
+    for (tool, arguments, told) in json_rows::<(&str, Value, &str)>(&json!([
+        [UPDATE, { "id": id, "edits": [{ "old": "x", "newText": "y" }] },
+         "The argument edits[0].old is not known there (did you mean oldText?); known are oldText, newText."],
+        [UPDATE, { "id": id, "edits": [{ "oldText": "x" }] }, "lacks newText"],
+        [UPDATE, { "id": id, "text": "x" }, "(did you mean content?)"],
+        [UPDATE, { "id": id, "sectionContent": "x" }, "name its last heading, with sectionMode append"],
+        [UNDO, {}, "\"last\""],
+        [BY_PATH, { "path": "70" }, "wikijs_get_page_by_id"],
+        [SEARCH, { "query": "port", "context": 100, "match": "EXACT" }, "leave context out"],
+        [REMEMBER, { "content": "x", "page": "Runbook 1" },
+         "wikijs_get_page_by_path takes a path or a title"],
+    ])) {
         let error = served.call(tool, arguments.clone()).await.unwrap_err();
         says(
             &format!("{} {}", error["message"], error["hint"]).replace("\\\"", "\""),

@@ -379,18 +379,12 @@ async fn a_previews_token_confirms_that_change_once_and_no_other() {
     let (wiki, served) = sample(Setup::scripter).await;
     let (id, other) = (id_of(&wiki, "home"), id_of(&wiki, "docs"));
     let token = preview_of_a_title(&served, id).await;
-    for (tool, arguments) in [
-        (
-            UPDATE,
-            json!({ "id": id, "confirm": token, "title": "Else" }),
-        ),
-        (
-            UPDATE,
-            json!({ "id": id, "confirm": token, "title": "Previewed", "tags": ["x"] }),
-        ),
-        (UPDATE, json!({ "id": other, "confirm": token })),
-        (DELETE, json!({ "id": id, "confirm": token })),
-    ] {
+    for (tool, arguments) in json_rows(&json!([
+        [UPDATE, { "id": id, "confirm": token, "title": "Else" }],
+        [UPDATE, { "id": id, "confirm": token, "title": "Previewed", "tags": ["x"] }],
+        [UPDATE, { "id": other, "confirm": token }],
+        [DELETE, { "id": id, "confirm": token }],
+    ])) {
         fails(&served, tool, arguments, "CONFIRM_MISMATCH").await;
     }
     assert_eq!(mutations(&wiki).len(), 0);

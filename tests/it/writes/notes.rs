@@ -141,13 +141,10 @@ async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
         id_of(&wiki, "docs/configuration"),
         id_of(&wiki, "releases/2-4"),
     );
-    for (tool, change) in [
-        (UPDATE, json!({ "id": first, "title": "New", "note": NOTE })),
-        (
-            BULK,
-            json!({ "ids": [first, other], "addTags": ["noted"], "note": NOTE }),
-        ),
-    ] {
+    for (tool, change) in json_rows(&json!([
+        [UPDATE, { "id": first, "title": "New", "note": NOTE }],
+        [BULK, { "ids": [first, other], "addTags": ["noted"], "note": NOTE }],
+    ])) {
         let preview = served.call(tool, change).await.unwrap();
         let id = preview["proposal"].as_str().unwrap();
         let told = served.call(GET_PROPOSAL, json!({ "id": id }));

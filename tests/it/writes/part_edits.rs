@@ -234,19 +234,16 @@ async fn a_title_and_a_folder_make_the_path_which_the_preview_shows() {
     let asked = json!({ "confirm": confirm });
     fails(&served, CREATE, asked, "INVALID_INPUT").await;
     let long = "t".repeat(254);
-    for (more, at) in [
-        (json!({ "title": "T" }), "path"),
-        (json!({ "folder": "docs" }), "folder"),
-        (
-            json!({ "folder": "docs", "path": "docs/x", "title": "T" }),
-            "folder",
-        ),
-        (json!({ "folder": "docs", "title": "!?" }), "title"),
-        (json!({ "folder": "login", "title": "T" }), "path"),
-        (json!({ "folder": "", "title": "T" }), "path"),
-        (json!({ "folder": "docs", "title": long }), "path"),
-        (json!({ "folder": 1, "title": "T" }), "folder"),
-    ] {
+    for (more, at) in json_rows::<(Value, &str)>(&json!([
+        [{ "title": "T" }, "path"],
+        [{ "folder": "docs" }, "folder"],
+        [{ "folder": "docs", "path": "docs/x", "title": "T" }, "folder"],
+        [{ "folder": "docs", "title": "!?" }, "title"],
+        [{ "folder": "login", "title": "T" }, "path"],
+        [{ "folder": "", "title": "T" }, "path"],
+        [{ "folder": "docs", "title": long }, "path"],
+        [{ "folder": 1, "title": "T" }, "folder"],
+    ])) {
         let arguments = more.but(|more| more["content"] = json!("x"));
         let error = fails(&served, CREATE, arguments, "INVALID_INPUT").await;
         assert_eq!(error["details"]["fields"][0]["path"], at, "{error}");

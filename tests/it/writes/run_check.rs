@@ -126,22 +126,14 @@ async fn a_page_that_the_caller_may_not_read_is_not_found() {
 #[tokio::test]
 async fn floods_forks_and_what_never_ends_are_cut() {
     let wiki = sample_wiki().await;
-    for (script, shown) in [
-        (
-            "exec yes",
-            json!({ "failed": "took longer than 1 s and was ended", "cut": true }),
-        ),
-        (
-            "head -c 1000000000 /dev/zero; exit 2",
-            json!({ "exitCode": 2, "cut": true }),
-        ),
-        (
-            "tail -f /dev/null & tail -f /dev/null & wait",
-            json!({ "failed": "took longer than 1 s and was ended" }),
-        ),
-        ("tail -f /dev/null & exit 4", json!({ "exitCode": 4 })),
-        ("kill -9 $$", json!({ "failed": "was ended by a signal" })),
-    ] {
+    for (script, shown) in json_rows(&json!([
+        ["exec yes", { "failed": "took longer than 1 s and was ended", "cut": true }],
+        ["head -c 1000000000 /dev/zero; exit 2", { "exitCode": 2, "cut": true }],
+        ["tail -f /dev/null & tail -f /dev/null & wait",
+         { "failed": "took longer than 1 s and was ended" }],
+        ["tail -f /dev/null & exit 4", { "exitCode": 4 }],
+        ["kill -9 $$", { "failed": "was ended by a signal" }],
+    ])) {
         let table = table(
             "words",
             script,

@@ -49,15 +49,11 @@ async fn a_sign_before_a_tag_means_the_tag_in_every_argument() {
     assert_eq!(tags(&wiki, "docs/a"), ["all", "x"]);
     assert_eq!(tags(&wiki, "docs/b"), ["all"]);
 
-    for (tool, arguments, list) in [
-        (LIST, json!({ "tags": ["#all"] }), "pages"),
-        (
-            SEARCH,
-            json!({ "query": "docs", "in": "wiki", "tags": ["#all"] }),
-            "hits",
-        ),
-        (TAGS, json!({ "query": "#all" }), "tags"),
-    ] {
+    for (tool, arguments, list) in json_rows::<(&str, Value, &str)>(&json!([
+        [LIST, { "tags": ["#all"] }, "pages"],
+        [SEARCH, { "query": "docs", "in": "wiki", "tags": ["#all"] }, "hits"],
+        [TAGS, { "query": "#all" }, "tags"],
+    ])) {
         let answer = served.call(tool, arguments).await.unwrap();
         assert!(
             !answer[list].as_array().unwrap().is_empty(),

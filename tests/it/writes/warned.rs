@@ -6,9 +6,6 @@ use crate::prelude::*;
 use crate::review::Desk;
 use crate::session::person::{self, Generation};
 
-/// A change that a check warns of: its code, the tool and its arguments.
-type Warned = (&'static str, &'static str, Value);
-
 async fn wiki() -> DemoWiki {
     let long = "A line.\n".repeat(40);
     let wiki = wiki_of(&[
@@ -27,8 +24,11 @@ async fn wiki() -> DemoWiki {
     wiki
 }
 
+/// A change that a check warns of: its code, the tool and its arguments.
+type Warned<'a> = (&'a str, &'a str, Value);
+
 /// One change for each code.
-fn changes(wiki: &DemoWiki) -> [Warned; CODES.len()] {
+fn changes(wiki: &DemoWiki) -> Value {
     let id = |path: &str| id_of(wiki, path);
     let adds = |text: &str| {
         let edit = json!({ "oldText": "[a](./a)", "newText": format!("[a](./a)\n\n{text}") });
@@ -37,79 +37,30 @@ fn changes(wiki: &DemoWiki) -> [Warned; CODES.len()] {
     let new = |path: &str, title: &str, content: &str| json!({ "path": path, "title": title, "content": content });
     let moved = |path: &str| json!({ "id": id("docs/a"), "path": path });
     let without_heading = json!([{ "oldText": "# A\n\n", "newText": "" }]);
-    [
-        ("dead_link", UPDATE, adds("[x](/docs/nowhere)")),
-        (
-            "same_title",
-            CREATE,
-            new("docs/twin", "Page docs b", "Twin.\n"),
-        ),
-        (
-            "path_differs_by_case",
-            CREATE,
-            new("Docs/B", "Case", "Case.\n"),
-        ),
-        ("links_break", UPDATE, moved("docs/new")),
-        ("own_links_break", UPDATE, moved("other/a")),
-        (
-            "literal_escapes",
-            CREATE,
-            new("docs/escaped", "Escaped", r"# One\n\nTwo"),
-        ),
-        (
-            "much_removed",
-            UPDATE,
-            json!({ "id": id("docs/long"), "content": "Short.\n" }),
-        ),
-        (
-            "heading_dropped",
-            UPDATE,
-            json!({ "id": id("docs/a"), "edits": without_heading }),
-        ),
-        (
-            "tags_dropped",
-            UPDATE,
-            json!({ "id": id("docs/tagged"), "tags": [] }),
-        ),
-        ("script_added", UPDATE, adds("<script>look()</script>")),
-        (
-            "foreign_resource_added",
-            UPDATE,
-            adds("![x](https://elsewhere.example/x.png)"),
-        ),
-        ("hidden_text_added", UPDATE, adds("<!-- unseen -->")),
-        ("secret_added", UPDATE, adds("AKIAQ3EGRZ5LJ7WXNM2B")),
-        (
-            "css_rules_dropped",
-            UPDATE,
-            json!({ "id": id("docs/b"), "scriptCss": "a { b { color: red } }" }),
-        ),
-        (
-            "cannot_return",
-            DELETE,
-            json!({ "id": id("old notes/release 2.4") }),
-        ),
-        (
-            "unpublished",
-            UPDATE,
-            json!({ "id": id("docs/b"), "isPublished": false }),
-        ),
-        (
-            "ends_before_start",
-            UPDATE,
-            json!({ "id": id("docs/b"), "publishStartDate": "2030-02-01", "publishEndDate": "2030-01-01" }),
-        ),
-        (
-            "in_code",
-            UPDATE,
-            json!({ "id": id("docs/listed"), "replaceAll": true, "edits": [{ "oldText": "word", "newText": "term" }] }),
-        ),
-        (
-            "not_in_block",
-            UPDATE,
-            json!({ "id": id("docs/listed"), "section": "List", "sectionMode": "append", "sectionContent": "| a |" }),
-        ),
-    ]
+    let words = json!([{ "oldText": "word", "newText": "term" }]);
+    json!([
+        ["dead_link", UPDATE, adds("[x](/docs/nowhere)")],
+        ["same_title", CREATE, new("docs/twin", "Page docs b", "Twin.\n")],
+        ["path_differs_by_case", CREATE, new("Docs/B", "Case", "Case.\n")],
+        ["links_break", UPDATE, moved("docs/new")],
+        ["own_links_break", UPDATE, moved("other/a")],
+        ["literal_escapes", CREATE, new("docs/escaped", "Escaped", r"# One\n\nTwo")],
+        ["much_removed", UPDATE, { "id": id("docs/long"), "content": "Short.\n" }],
+        ["heading_dropped", UPDATE, { "id": id("docs/a"), "edits": without_heading }],
+        ["tags_dropped", UPDATE, { "id": id("docs/tagged"), "tags": [] }],
+        ["script_added", UPDATE, adds("<script>look()</script>")],
+        ["foreign_resource_added", UPDATE, adds("![x](https://elsewhere.example/x.png)")],
+        ["hidden_text_added", UPDATE, adds("<!-- unseen -->")],
+        ["secret_added", UPDATE, adds("AKIAQ3EGRZ5LJ7WXNM2B")],
+        ["css_rules_dropped", UPDATE, { "id": id("docs/b"), "scriptCss": "a { b { color: red } }" }],
+        ["cannot_return", DELETE, { "id": id("old notes/release 2.4") }],
+        ["unpublished", UPDATE, { "id": id("docs/b"), "isPublished": false }],
+        ["ends_before_start", UPDATE,
+         { "id": id("docs/b"), "publishStartDate": "2030-02-01", "publishEndDate": "2030-01-01" }],
+        ["in_code", UPDATE, { "id": id("docs/listed"), "replaceAll": true, "edits": words }],
+        ["not_in_block", UPDATE, { "id": id("docs/listed"), "section": "List", "sectionMode": "append",
+                                   "sectionContent": "| a |" }],
+    ])
 }
 
 /// The sentence with this code among the warnings of an answer.
@@ -146,8 +97,10 @@ fn says_at(door: &str, text: &str, code: &str, sentence: &str) {
 #[test]
 fn the_table_has_every_code_of_a_check_once() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let codes = runtime.block_on(async { changes(&wiki().await).map(|(code, ..)| code) });
-    assert_eq!(codes, CODES);
+    let changes = runtime.block_on(async { changes(&wiki().await) });
+    let codes: Vec<(&str, &str, Value)> = json_rows(&changes);
+    let codes = codes.into_iter().map(|(code, ..)| code);
+    assert!(codes.eq(CODES), "{changes}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,7 +111,7 @@ async fn every_warning_is_shown_to_the_agent_the_operator_the_reviewer_and_on_re
     let browser = desk.signed_in().await;
     let command =
         |arguments: &[&str]| Command::operator(&desk.wiki, desk.agent.dir.path(), arguments);
-    for (code, tool, arguments) in changes(&desk.wiki) {
+    for (code, tool, arguments) in json_rows::<Warned>(&changes(&desk.wiki)) {
         let preview = call_ok(&desk.agent, tool, arguments).await;
         let sentence = sentence(&preview, code);
         let id = preview["proposal"].as_str().unwrap();
@@ -169,8 +122,10 @@ async fn every_warning_is_shown_to_the_agent_the_operator_the_reviewer_and_on_re
             sentence,
             "{code}: wikijs_get_proposal"
         );
-        let shown = command(&["proposals", "show", id, "--json"]).good().await;
-        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+        let shown = command(&["proposals", "show", id, "--json"])
+            .good()
+            .await
+            .json();
         // Another process may know more of the wiki's links.
         let anew = self::sentence(&shown, code);
         let shown = command(&["proposals", "show", id]).good().await;
@@ -204,7 +159,7 @@ async fn every_warning_is_in_the_question_to_a_person() {
         .indexed()
         .with("WIKI_CONFIRM", "person");
     let (served, mut person) = person::serve(setup, Generation::Within).await;
-    for (code, tool, arguments) in changes(&wiki) {
+    for (code, tool, arguments) in json_rows::<Warned>(&changes(&wiki)) {
         let asking = async {
             let asked = person.is_asked().await;
             let message = asked.message.clone();
@@ -232,9 +187,9 @@ async fn the_warnings_of_a_draft_are_shown_when_its_changes_join_and_when_it_is_
     let wiki = wiki().await;
     let setup = Setup::scripter(&wiki).indexed().toolsets("pages,drafts");
     let served: Served = setup.serve().await;
-    let together = changes(&wiki)
-        .into_iter()
-        .filter(|(code, ..)| TOGETHER.contains(code));
+    let changes = changes(&wiki);
+    let together = json_rows::<Warned>(&changes).into_iter();
+    let together = together.filter(|(code, ..)| TOGETHER.contains(code));
     let mut sentences = Vec::new();
     for (code, tool, mut arguments) in together {
         arguments["draft"] = json!("rework");

@@ -114,69 +114,19 @@ async fn proposal(player: &mut Player<'_>) {
 
 /// Ten calls of somebody who has not read the schema, and what each hint leads to.
 async fn mistakes(player: &mut Player<'_>) {
-    let calls: [(&str, Value, &str, Value); 10] = [
-        (
-            SEARCH,
-            json!({ "q": "backup" }),
-            SEARCH,
-            json!({ "query": "backup", "limit": 1 }),
-        ),
-        (
-            LIST,
-            json!({ "tag": "policy" }),
-            LIST,
-            json!({ "tags": ["policy"], "limit": 1 }),
-        ),
-        (
-            LIST,
-            json!({ "orderBy": "updated" }),
-            LIST,
-            json!({ "orderBy": "UPDATED", "limit": 1 }),
-        ),
-        (
-            LIST,
-            json!({ "tags": ["!owner:team-1"] }),
-            LIST,
-            json!({ "withoutTags": ["owner:team-1"], "limit": 1 }),
-        ),
-        (
-            BY_ID,
-            json!({ "id": "policies/leave" }),
-            BY_PATH,
-            json!({ "path": "policies/leave", "view": "metadata" }),
-        ),
-        (
-            BY_PATH,
-            json!({ "path": "policies/leaves" }),
-            SEARCH,
-            json!({ "query": "leave", "limit": 1 }),
-        ),
-        (
-            UPDATE,
-            json!({ "path": "policies/leave", "title": "A" }),
-            UPDATE,
-            json!({ "page": "policies/leave", "title": "A" }),
-        ),
-        (
-            UPDATE,
-            json!({ "page": "policies/leave" }),
-            UPDATE,
-            json!({ "page": "policies/leave", "description": "A" }),
-        ),
-        (
-            UPDATE,
-            json!({ "page": "policies/leave", "addTags": "a" }),
-            UPDATE,
-            json!({ "page": "policies/leave", "addTags": ["a"] }),
-        ),
-        (
-            "get_page",
-            json!({ "path": "home" }),
-            BY_PATH,
-            json!({ "path": "home" }),
-        ),
-    ];
-    for (tool, wrong, next, right) in calls {
+    for (tool, wrong, next, right) in json_rows::<(&str, Value, &str, Value)>(&json!([
+        [SEARCH, { "q": "backup" }, SEARCH, { "query": "backup", "limit": 1 }],
+        [LIST, { "tag": "policy" }, LIST, { "tags": ["policy"], "limit": 1 }],
+        [LIST, { "orderBy": "updated" }, LIST, { "orderBy": "UPDATED", "limit": 1 }],
+        [LIST, { "tags": ["!owner:team-1"] }, LIST, { "withoutTags": ["owner:team-1"], "limit": 1 }],
+        [BY_ID, { "id": "policies/leave" }, BY_PATH, { "path": "policies/leave", "view": "metadata" }],
+        [BY_PATH, { "path": "policies/leaves" }, SEARCH, { "query": "leave", "limit": 1 }],
+        [UPDATE, { "path": "policies/leave", "title": "A" }, UPDATE, { "page": "policies/leave", "title": "A" }],
+        [UPDATE, { "page": "policies/leave" }, UPDATE, { "page": "policies/leave", "description": "A" }],
+        [UPDATE, { "page": "policies/leave", "addTags": "a" },
+         UPDATE, { "page": "policies/leave", "addTags": ["a"] }],
+        ["get_page", { "path": "home" }, BY_PATH, { "path": "home" }],
+    ])) {
         let answer = player.attempt(tool, wrong.clone()).await;
         assert!(answer.is_err(), "{tool} {wrong}: {answer:?}");
         player.call(next, right).await;
