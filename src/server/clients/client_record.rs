@@ -242,7 +242,8 @@ mod tests {
             ("other", "client other"),
         ] {
             let token = ClientToken::new().expect("bits");
-            let client = NamedClient::new(name, &token, Grant::default()).expect("a client");
+            let client = NamedClient::new(name, Role::Agent, Some(&token), Grant::default())
+                .expect("a client");
             let client = client.checked(Duration::ZERO).expect("known");
             assert_eq!(client.counted_as(), label);
         }
