@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use super::id_prefix::{Unfound, by_prefix};
 use super::start::failed;
-use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult};
 use crate::cli::prelude::*;
 use crate::gates::{Approvals, StandingApproval};
 
@@ -140,11 +140,7 @@ fn named(names: &[String], id: &str) -> Result<String, CommandError> {
 }
 
 /// Records that the operator ended one.
-async fn recorded(
-    log: &AuditLog,
-    name: &str,
-    one: Option<&StandingApproval>,
-) -> Result<(), AuditError> {
+async fn recorded(log: &AuditLog, name: &str, one: Option<&StandingApproval>) -> AuditResult<()> {
     let whose = one.map_or_else(
         || "which could not be read".to_owned(),
         |one| {

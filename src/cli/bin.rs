@@ -156,7 +156,7 @@ async fn found(
     mirror: &Mirror,
     page: &str,
     to: Option<NewPath>,
-) -> Result<(BinPage, PageRestore), Failure> {
+) -> Result<(BinPage, PageRestore)> {
     let one = mirror.find(page, app.wiki.scope(), None).await?;
     let restore = PageRestore::of(mirror, &one, to).await?;
     Ok((one, restore))
@@ -220,7 +220,7 @@ async fn look_first(app: &App, mirror: &Mirror) {
 
 /// Looks in the wiki's history for how the pages of a part were before the mirror saw them; says what that
 /// cannot tell.
-async fn look_back(app: &App, mirror: &Mirror, part: &PartThen) -> Result<(), Failure> {
+async fn look_back(app: &App, mirror: &Mirror, part: &PartThen) -> Result<()> {
     let first = mirror.first_seen().await?;
     if let Some(first) = first.filter(|first| part.at < first.instant()) {
         let first = minute(first.instant());
@@ -235,11 +235,7 @@ async fn look_back(app: &App, mirror: &Mirror, part: &PartThen) -> Result<(), Fa
     Ok(())
 }
 
-async fn planned(
-    app: &App,
-    mirror: &Mirror,
-    arguments: &RestoreArgs,
-) -> Result<WriteRequest, Failure> {
+async fn planned(app: &App, mirror: &Mirror, arguments: &RestoreArgs) -> Result<WriteRequest> {
     if let (Some(prefix), Some(at)) = (&arguments.path, arguments.at) {
         let part = PartThen {
             prefix: prefix.clone(),

@@ -3,7 +3,7 @@
 use super::actor::actor;
 use super::start::failed;
 use super::words;
-use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, PauseInfo};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult, PauseInfo};
 use crate::cli::prelude::*;
 
 /// Arguments of `pause`.
@@ -76,7 +76,7 @@ async fn recorded(
     tool: &'static str,
     decision: &str,
     reason: Option<&str>,
-) -> Result<(), AuditError> {
+) -> AuditResult<()> {
     let entry = AuditEntry {
         reason: reason.map(str::to_owned),
         ..start::operators_entry(tool, AuditEvent::Pause, decision)?

@@ -9,7 +9,7 @@ use super::actor::actor;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::{log, print};
-use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult, CallId, Client};
 use crate::config::{
     self, AuditSettings, CommandLineSettings, Layers, ServeSettings, Settings, log_settings,
 };
@@ -386,7 +386,7 @@ pub(super) fn operators_entry(
     command: &'static str,
     event: AuditEvent,
     decision: &str,
-) -> Result<AuditEntry, AuditError> {
+) -> AuditResult<AuditEntry> {
     let caller = operator(command);
     Ok(AuditEntry {
         client: Some(caller.client),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::base::{Base, FolderScope};
 use super::local_changes::{Local, LocalFolder, PulledPage};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::files::{FilesError, Folder};
 use crate::page::{Field, Locale, PagePath, PageReading, PageState, same_tags};
 use crate::wiki::{Wiki, WikiError};
@@ -124,12 +124,7 @@ impl RemotePages {
     }
 
     /// Tells pages that are gone from those that this key may not read any more, whose files stay.
-    async fn settle(
-        &mut self,
-        wiki: &Wiki,
-        here: &LocalFolder,
-        missing: &[i64],
-    ) -> Result<(), Failure> {
+    async fn settle(&mut self, wiki: &Wiki, here: &LocalFolder, missing: &[i64]) -> Result<()> {
         if !missing.is_empty() && wiki.is_guest().await == Some(true) {
             return Err(wiki.expired().unwrap_or(WikiError::Guest).into());
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::TOO_LARGE;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::files::{FilesError, Folder};
 use crate::page::MAX_ASSET_BYTES;
 
@@ -14,7 +14,7 @@ use crate::page::MAX_ASSET_BYTES;
 /// # Errors
 /// `INVALID_INPUT` if there is no such plain file, `TOO_LARGE` beyond what Wiki.js takes (W37). The
 /// folder's own path is not told.
-pub fn file_to_upload(folder: &Path, name: &str) -> Result<Vec<u8>, Failure> {
+pub fn file_to_upload(folder: &Path, name: &str) -> Result<Vec<u8>> {
     let fault = |said: &str| {
         Failure::new(Code::InvalidInput, format!("file {said}."))
             .hint("Nothing was sent. Name a file by its path in the operator's folder for uploads, or send its bytes as base64 or text.")

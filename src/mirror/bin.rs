@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::known::{KnownPages, last_look};
-use crate::audit::{AuditError, KeptState};
-use crate::error::{Code, Failure};
+use crate::audit::{AuditError, AuditResult, KeptState};
+use crate::error::{Code, Failure, Result};
 use crate::mirror::{MirrorSettings, MirrorTime, MirroredPage, PageGone, SeenState};
 use crate::page::{Locale, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{LeaseQueue, Store, on};
@@ -90,7 +90,7 @@ impl Mirror {
         }
     }
 
-    pub(super) async fn known(&self) -> Result<KnownPages, AuditError> {
+    pub(super) async fn known(&self) -> AuditResult<KnownPages> {
         on(&self.store, KnownPages::load).await
     }
 
@@ -98,7 +98,7 @@ impl Mirror {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn last_looked(&self) -> Result<Option<MirrorTime>, AuditError> {
+    pub async fn last_looked(&self) -> AuditResult<Option<MirrorTime>> {
         let look = on(&self.store, last_look).await?;
         Ok(look.map(|look| look.at))
     }
@@ -115,7 +115,7 @@ impl Mirror {
         scope: &ReadScope,
         key: Option<&str>,
         part: Option<&Prefix>,
-    ) -> Result<Vec<BinPage>, AuditError> {
+    ) -> AuditResult<Vec<BinPage>> {
         let known = self.known().await?;
         let mut there: HashMap<(&Locale, &PagePath), i64> = HashMap::new();
         let mut states: HashSet<KeptState> = HashSet::new();
@@ -151,12 +151,7 @@ impl Mirror {
     ///
     /// # Errors
     /// `PAGE_NOT_FOUND`, or what the store says.
-    pub async fn find(
-        &self,
-        meant: &str,
-        scope: &ReadScope,
-        key: Option<&str>,
-    ) -> Result<BinPage, Failure> {
+    pub async fn find(&self, meant: &str, scope: &ReadScope, key: Option<&str>) -> Result<BinPage> {
         let bin = self.bin(scope, key, None).await?;
         let path = PagePath::new(meant);
         let id = meant.parse::<i64>().ok();
@@ -181,7 +176,7 @@ impl Mirror {
     ///
     /// # Errors
     /// [`AuditError::Missing`], or [`AuditError::Damaged`].
-    pub async fn state(&self, seen: &SeenState) -> Result<PageState, AuditError> {
+    pub async fn state(&self, seen: &SeenState) -> AuditResult<PageState> {
         let seen = seen.clone();
         on(&self.store, move |store| seen.kept(store)).await
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::known::KnownPages;
-use crate::audit::{AuditError, KeptState, kept_states};
+use crate::audit::{AuditError, AuditResult, KeptState, kept_states};
 use crate::mirror::{Mirror, MirrorTime};
 use crate::store::{Store, on};
 
@@ -13,7 +13,7 @@ impl Mirror {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn extent(&self) -> Result<(String, Option<MirrorTime>), AuditError> {
+    pub async fn extent(&self) -> AuditResult<(String, Option<MirrorTime>)> {
         let known = self.known().await?;
         let gone = known.iter().filter(|page| page.gone.is_some()).count();
         let states = known.iter().flat_map(|page| &page.states);
@@ -33,7 +33,7 @@ impl Mirror {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub async fn check(store: &Arc<dyn Store>) -> Result<Vec<String>, AuditError> {
+pub async fn check(store: &Arc<dyn Store>) -> AuditResult<Vec<String>> {
     on(store, |store| {
         let known = KnownPages::load(store)?;
         let (mut whole, mut broken) = (HashSet::new(), Vec::new());

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::pages::PageKey;
-use crate::audit::AuditError;
+use crate::audit::{AuditError, AuditResult};
 use crate::mirror::{MirrorTime, MirroredPage};
 use crate::store::{DocumentKind, Fence, Store, StoreError};
 
@@ -44,12 +44,12 @@ pub(super) struct KnownPages {
 
 impl KnownPages {
     /// Reads all of them.
-    pub(super) fn load(store: &dyn Store) -> Result<Self, AuditError> {
+    pub(super) fn load(store: &dyn Store) -> AuditResult<Self> {
         Self::load_to_change(store, Fence::default())
     }
 
     /// Reads all of them, to be saved under a lease.
-    pub(super) fn load_to_change(store: &dyn Store, fence: Fence) -> Result<Self, AuditError> {
+    pub(super) fn load_to_change(store: &dyn Store, fence: Fence) -> AuditResult<Self> {
         let mut known = Self {
             fence,
             look: last_look(store)?,
@@ -60,13 +60,13 @@ impl KnownPages {
     }
 
     /// Reads those that are kept together with this id.
-    pub(super) fn load_beside(store: &dyn Store, id: i64) -> Result<Self, AuditError> {
+    pub(super) fn load_beside(store: &dyn Store, id: i64) -> AuditResult<Self> {
         let (mut known, number) = (Self::default(), id.rem_euclid(DOCUMENTS));
         known.read(store, number..number + 1)?;
         Ok(known)
     }
 
-    fn read(&mut self, store: &dyn Store, numbers: Range<i64>) -> Result<(), AuditError> {
+    fn read(&mut self, store: &dyn Store, numbers: Range<i64>) -> AuditResult<()> {
         for number in numbers {
             let bad = || AuditError::BadMirror(name(number));
             let lines = match store.document(DocumentKind::Mirror, &name(number)) {
@@ -86,7 +86,7 @@ impl KnownPages {
     }
 
     /// Writes what changed.
-    pub(super) fn save(&mut self, store: &dyn Store) -> Result<(), AuditError> {
+    pub(super) fn save(&mut self, store: &dyn Store) -> AuditResult<()> {
         while let Some(number) = self.changed.first().copied() {
             let mut lines = Vec::new();
             for (key, page) in &self.pages {
@@ -106,7 +106,7 @@ impl KnownPages {
     }
 
     /// Writes until when pages were forgotten, and then what changed.
-    pub(super) fn save_forgotten(&mut self, store: &dyn Store) -> Result<(), AuditError> {
+    pub(super) fn save_forgotten(&mut self, store: &dyn Store) -> AuditResult<()> {
         if let Some(look) = self.look.clone() {
             self.looked(store, look)?;
         }
@@ -126,7 +126,7 @@ impl KnownPages {
     }
 
     /// Writes when the list was looked at, once all that it told is saved.
-    pub(super) fn looked(&mut self, store: &dyn Store, look: LastLook) -> Result<(), AuditError> {
+    pub(super) fn looked(&mut self, store: &dyn Store, look: LastLook) -> AuditResult<()> {
         let json = serde_json::to_vec(&look).map_err(|_| AuditError::BrokenOff)?;
         store.write_held(self.fence, (DocumentKind::Mirror, LOOK), &json)?;
         self.look = Some(look);
@@ -165,7 +165,7 @@ impl KnownPages {
 }
 
 /// The last look at the list, if there was one.
-pub(super) fn last_look(store: &dyn Store) -> Result<Option<LastLook>, AuditError> {
+pub(super) fn last_look(store: &dyn Store) -> AuditResult<Option<LastLook>> {
     match store.document(DocumentKind::Mirror, LOOK) {
         Ok(Some(json)) => Ok(serde_json::from_slice(&json).ok()),
         Ok(None) => Ok(None),

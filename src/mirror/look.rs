@@ -11,7 +11,7 @@ use super::compare::{compare, mark};
 use super::known::{KnownPages, LastLook, last_look};
 use super::pages::{PageKey, key_of, state_of};
 use super::retention::purge;
-use crate::audit::{AuditError, kept_states};
+use crate::audit::{AuditError, AuditResult, kept_states};
 use crate::index::{ContentIndex, MOST_PAGES, WHOLE_AT_ONCE};
 use crate::mirror::{
     Mirror, MirrorFault, MirrorSettings, MirrorTime, MirroredPage, PageGone, SeenPlace, SeenState,
@@ -153,8 +153,8 @@ impl MirrorLook<'_> {
     /// Works on what is known, on a blocking thread, as long as the lease is surely held.
     async fn on<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut KnownPages, &dyn Store) -> Result<T, AuditError> + Send + 'static,
-    ) -> Result<T, AuditError> {
+        work: impl FnOnce(&mut KnownPages, &dyn Store) -> AuditResult<T> + Send + 'static,
+    ) -> AuditResult<T> {
         if !self.lease.is_sure() {
             return Err(AuditError::Overtaken);
         }
@@ -295,7 +295,7 @@ fn take(
     store: &dyn Store,
     read: Vec<ReadPage>,
     seen: MirrorTime,
-) -> Result<(), AuditError> {
+) -> AuditResult<()> {
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
     let lease = lease.ok_or(AuditError::Busy)?;
     for (page, versions) in read {
@@ -359,7 +359,7 @@ pub(super) fn keep(
     store: &dyn Store,
     (page, last): (&PageReading, Option<SeenState>),
     (seen, lease): (MirrorTime, &Lease),
-) -> Result<Option<SeenState>, AuditError> {
+) -> AuditResult<Option<SeenState>> {
     let mut whole = state_of(page);
     let as_of = match last {
         Some(last) => filled_from(store, &mut whole, &last)?,
@@ -387,7 +387,7 @@ fn filled_from(
     store: &dyn Store,
     page: &mut PageState,
     last: &SeenState,
-) -> Result<BTreeMap<Field, MirrorTime>, AuditError> {
+) -> AuditResult<BTreeMap<Field, MirrorTime>> {
     let mut lacking = page.unknown.clone();
     lacking.retain(|field| !last.unknown.contains(field));
     if lacking.is_empty() {

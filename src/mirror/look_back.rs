@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use super::known::KnownPages;
 use super::look::{MOST_BYTES, MOST_HISTORIES, keep, times_between};
 use super::pages::PageKey;
-use crate::audit::AuditError;
+use crate::audit::{AuditError, AuditResult};
 use crate::mirror::{
     Mirror, MirrorFault, MirrorTime, MirroredPage, PartThen, SeenPlace, SeenState,
 };
@@ -76,12 +76,7 @@ fn some_of<'a>(pages: &'a [&'a MirroredPage]) -> impl Iterator<Item = &'a Mirror
     pages.iter().copied().cycle().skip(first).take(most)
 }
 
-fn add(
-    store: &dyn Store,
-    fence: Fence,
-    found: PagesBack,
-    at: OffsetDateTime,
-) -> Result<(), AuditError> {
+fn add(store: &dyn Store, fence: Fence, found: PagesBack, at: OffsetDateTime) -> AuditResult<()> {
     let mut known = KnownPages::load_to_change(store, fence)?;
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
     let lease = lease.ok_or(AuditError::Busy)?;
@@ -99,7 +94,7 @@ fn add_to(
     mut versions: Vec<Version>,
     at: OffsetDateTime,
     (store, lease): (&dyn Store, &Lease),
-) -> Result<(), AuditError> {
+) -> AuditResult<()> {
     let Some(first) = page.states.first_mut() else {
         return Ok(());
     };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::audit::{AuditError, KeptState, kept_states};
+use crate::audit::{AuditResult, KeptState, kept_states};
 use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState, ReadScope};
 use crate::store::Store;
 
@@ -307,7 +307,7 @@ impl SeenState {
     }
 
     /// The state, as it is kept, without what is unknown of it.
-    pub(super) fn kept(&self, store: &dyn Store) -> Result<PageState, AuditError> {
+    pub(super) fn kept(&self, store: &dyn Store) -> AuditResult<PageState> {
         let mut page = PageReading::from(kept_states::kept(store, self.state)?);
         for field in &self.unknown {
             page.forget(*field);

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use super::known::KnownPages;
 use super::pages::PageKey;
-use crate::audit::{AuditError, KeptState, kept_states};
+use crate::audit::{AuditError, AuditResult, KeptState, kept_states};
 use crate::mirror::{Mirror, MirrorSettings, MirrorTime, MirroredPage, SeenState};
 use crate::page::Prefix;
 use crate::store::{LeaseMode, LeaseName, Store, StoreError, on};
@@ -48,7 +48,7 @@ impl Mirror {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn would_forget(&self, which: ToForget) -> Result<Forgotten, AuditError> {
+    pub async fn would_forget(&self, which: ToForget) -> AuditResult<Forgotten> {
         let mut known = self.known().await?;
         Ok(known.forget(&which))
     }
@@ -58,10 +58,10 @@ impl Mirror {
     ///
     /// # Errors
     /// If it is not surely gone.
-    pub async fn forget(&self, which: ToForget) -> Result<Forgotten, AuditError> {
+    pub async fn forget(&self, which: ToForget) -> AuditResult<Forgotten> {
         let held = self.leases.alone(&LeaseName::MIRROR, WAIT).await?;
         let fence = held.fence();
-        let saved: Result<_, AuditError> = on(&self.store, move |store| {
+        let saved: AuditResult<_> = on(&self.store, move |store| {
             let mut known = KnownPages::load_to_change(store, fence)?;
             let forgotten = known.forget(&which);
             known.save_forgotten(store)?;
@@ -87,7 +87,7 @@ pub(super) fn purge(
     known: &mut KnownPages,
     store: &dyn Store,
     (settings, now): (&MirrorSettings, MirrorTime),
-) -> Result<Option<MirrorTime>, AuditError> {
+) -> AuditResult<Option<MirrorTime>> {
     let last = known.look.as_ref().and_then(|look| look.purged);
     if !last.is_none_or(|last| last.is_over(APART, now)) {
         return Ok(last);
@@ -204,7 +204,7 @@ fn turns_to_lose(
 }
 
 /// Removes the states that no page names; gives the number of those that the store does not remove yet.
-fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> Result<usize, AuditError> {
+fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> AuditResult<usize> {
     let began = SystemTime::now();
     let lease = store.try_lease(&LeaseName::BLOBS, LeaseMode::Alone)?;
     let lease = lease.ok_or(StoreError::Busy)?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use time::OffsetDateTime;
 
 use super::known::KnownPages;
-use crate::audit::AuditError;
+use crate::audit::{AuditError, AuditResult};
 use crate::mirror::{Mirror, MirrorTime, MirroredPage, PageGone, SeenState};
 use crate::page::{Field, PagePath, PageState, Prefix, ReadScope};
 use crate::store::{Store, on};
@@ -60,7 +60,7 @@ impl Mirror {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn first_seen(&self) -> Result<Option<MirrorTime>, AuditError> {
+    pub async fn first_seen(&self) -> AuditResult<Option<MirrorTime>> {
         Ok(first_seen(&self.known().await?))
     }
 
@@ -77,7 +77,7 @@ impl Mirror {
         part: PartThen,
         scope: &ReadScope,
         key: Option<&str>,
-    ) -> Result<(Vec<PageThen>, usize), AuditError> {
+    ) -> AuditResult<(Vec<PageThen>, usize)> {
         let known = self.known().await?;
         let (scope, key) = (scope.clone(), key.map(str::to_owned));
         on(&self.store, move |store| {
@@ -148,7 +148,7 @@ fn page_then(
     store: &dyn Store,
     page: &MirroredPage,
     (part, scope, is_unsure): (&PartThen, &ReadScope, bool),
-) -> Result<Option<PageThen>, AuditError> {
+) -> AuditResult<Option<PageThen>> {
     let mut found = PageThen {
         id: page.id,
         path: page.place.path.clone(),
@@ -274,7 +274,7 @@ fn states(
     store: &dyn Store,
     (before, after): SeenPair<'_>,
     unseen: &mut Vec<Field>,
-) -> Result<StatesThen, AuditError> {
+) -> AuditResult<StatesThen> {
     let kept = |seen: Option<&SeenState>| seen.map(|seen| seen.kept(store)).transpose();
     let (mut before, mut after) = (kept(before)?, kept(after)?);
     if let (Some(before), Some(after)) = (&mut before, &mut after) {

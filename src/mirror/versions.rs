@@ -1,7 +1,7 @@
 //! Gives the earlier states in which an existing page was seen, to those who may read them.
 
 use super::known::KnownPages;
-use crate::audit::AuditError;
+use crate::audit::{AuditError, AuditResult};
 use crate::mirror::{Mirror, SeenState};
 use crate::page::{Date, Field, PageReading, ReadScope};
 use crate::store::{Store, on};
@@ -29,7 +29,7 @@ impl Mirror {
         &self,
         now: &PageReading,
         scope: &ReadScope,
-    ) -> Result<Vec<SeenVersion>, AuditError> {
+    ) -> AuditResult<Vec<SeenVersion>> {
         let Some(id) = now.id.filter(|_| scope.admits(now)) else {
             return Ok(Vec::new());
         };
@@ -69,7 +69,7 @@ impl Mirror {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn seen(&self, version: &SeenVersion) -> Result<Option<PageReading>, AuditError> {
+    pub async fn seen(&self, version: &SeenVersion) -> AuditResult<Option<PageReading>> {
         let state = match self.state(&version.seen).await {
             Err(AuditError::Missing | AuditError::Damaged) => return Ok(None),
             state => state?,

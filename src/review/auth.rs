@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::markup::SiteLinks;
 use super::sign_ins::SignInRecord;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::mirror::Mirror;
 use crate::page::{Locale, PagePath, Prefix};
 use crate::site::SiteName;
@@ -155,10 +155,7 @@ impl Reviewer {
     ///
     /// # Errors
     /// The wiki's error.
-    pub(super) async fn ids_outside(
-        &self,
-        as_of: Option<Instant>,
-    ) -> Result<HashSet<i64>, Failure> {
+    pub(super) async fn ids_outside(&self, as_of: Option<Instant>) -> Result<HashSet<i64>> {
         if self.prefixes.is_none() {
             return Ok(HashSet::new());
         }

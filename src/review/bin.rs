@@ -17,8 +17,8 @@ use super::markup::{self, Frame, input, text, when};
 use super::queue::place;
 use super::reply::{BrowserResponse, BrowserResult, nothing_here, page, see_other, trouble};
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
-use crate::audit::{AuditError, TimeArg};
-use crate::error::{Code, Failure};
+use crate::audit::{AuditResult, TimeArg};
+use crate::error::{Code, Failure, Result};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
 use crate::page::{Date, Field, NewPath, PageState, Prefix, ReadScope};
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
@@ -205,7 +205,7 @@ fn told_to(reviewer: &Reviewer) -> (ReadScope, Option<String>) {
 /// Reads all of a mirror in one of a few places for readers.
 async fn read<T: Send + 'static>(
     reviews: &Reviews,
-    reading: impl Future<Output = Result<T, AuditError>> + Send + 'static,
+    reading: impl Future<Output = AuditResult<T>> + Send + 'static,
 ) -> Result<T, BrowserResponse> {
     let place = reviews.readers.place().await.map_err(failed)?;
     let read = to_its_end(async move {
@@ -218,8 +218,8 @@ async fn read<T: Send + 'static>(
 
 /// Works to the end, also if the browser hangs up.
 async fn to_its_end<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
-) -> Result<T, Failure> {
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
     let broke_off = |_| Err(Failure::new(Code::InternalError, "It broke off."));
     tokio::spawn(work).await.unwrap_or_else(broke_off)
 }

@@ -12,7 +12,7 @@ use super::queue::place;
 use super::session::short_digest;
 use super::under_way::RunningSets;
 use crate::audit::{CallId, MAX_WHY, Proposal, ProposalId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::view::{ChangeView, WriteTarget};
 use crate::words::first_of;
 use crate::write::{
@@ -54,7 +54,7 @@ pub(super) struct ReviewedSet {
 }
 
 /// The end of a decision: news where its page does not say enough.
-pub(super) type Came = Result<Option<News>, Failure>;
+pub(super) type Came = Result<Option<News>>;
 
 /// Begins to carry a decision out, in a task of its own.
 pub(super) fn begin(
@@ -227,7 +227,7 @@ pub(super) fn reason(text: &str) -> Result<String, &'static str> {
 ///
 /// # Errors
 /// That there is none, or what keeps it from being read.
-pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<ReviewedSet, Failure> {
+pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<ReviewedSet> {
     let desk = &reviewer.bench.desk;
     let is_meant = |proposal: &Proposal| is_within(reviewer, proposal, &HashSet::new());
     let (review, warnings) = Box::pin(desk.review(id, is_meant)).await?;
@@ -244,7 +244,7 @@ pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Reviewed
 ///
 /// # Errors
 /// That there is none.
-pub(super) async fn state(reviewer: &Reviewer, id: ProposalId) -> Result<&'static str, Failure> {
+pub(super) async fn state(reviewer: &Reviewer, id: ProposalId) -> Result<&'static str> {
     let proposal = reviewer.bench.desk.proposals().one(id).await?;
     let now = Instant::now();
     let as_of = now.checked_sub(STATE_AGE).unwrap_or(now);

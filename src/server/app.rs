@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::audit::{AuditLog, Keep, Pause, RunId};
 use crate::config::{Indent, Settings, SettingsDiff};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::ClientLimits;
 use crate::index::ContentIndex;
 use crate::memory::MemoryMode;
@@ -240,7 +240,7 @@ impl App {
         caller: Caller,
         progress: watch::Sender<Progress>,
         arguments: Arguments,
-    ) -> Option<Result<Value, Failure>> {
+    ) -> Option<Result<Value>> {
         self.look_at_key().await;
         let generation = self.wiki.generation();
         let again = self
@@ -291,7 +291,7 @@ impl App {
     }
 
     /// Adds a hint to every answer if the wiki treats the key as a guest's.
-    async fn with_guests_hint(&self, answer: Result<Value, Failure>) -> Result<Value, Failure> {
+    async fn with_guests_hint(&self, answer: Result<Value>) -> Result<Value> {
         let hinted = |hint: String, own: &str| match own {
             "" => hint,
             own => format!("{hint} {own}"),
@@ -325,7 +325,7 @@ impl App {
         caller: Caller,
         progress: watch::Sender<Progress>,
         arguments: Arguments,
-    ) -> Option<Result<Value, Failure>> {
+    ) -> Option<Result<Value>> {
         let counter = progress.clone();
         let context = ToolContext {
             wiki: Arc::clone(&self.wiki),

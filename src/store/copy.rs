@@ -11,7 +11,7 @@ use super::local::LocalStore;
 use super::local::fs::last_line_end;
 use super::{
     DocumentKind, Durability, Lease, LeaseMode, LeaseName, ListedRun, RunStream, RunWriter, Store,
-    StoreError,
+    StoreError, StoreResult,
 };
 
 /// The most bytes of a run that are read and written at once.
@@ -341,7 +341,7 @@ fn leases(
     leases.collect()
 }
 
-fn has_mirror(store: &dyn Store) -> Result<bool, StoreError> {
+fn has_mirror(store: &dyn Store) -> StoreResult<bool> {
     Ok(!store.documents(DocumentKind::Mirror)?.is_empty())
 }
 

@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The result of work on the store.
+pub type StoreResult<T> = Result<T, StoreError>;
+
 /// An error of the store. It holds no path: paths go to the program's own log alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {

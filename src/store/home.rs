@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::local::LocalStore;
 #[cfg(feature = "postgres")]
 use super::postgres::{Database, PostgresStore};
-use super::{DatabaseAddress, SecretSource, Store, StoreError};
+use super::{DatabaseAddress, SecretSource, Store, StoreResult};
 
 /// The place of the state of all wikis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl StoreHome {
     }
 
     /// The names of the wikis that have runs here, in order.
-    pub fn wikis(&self) -> Result<Vec<String>, StoreError> {
+    pub fn wikis(&self) -> StoreResult<Vec<String>> {
         match self {
             Self::Local(root) => Ok(LocalStore::wikis(root)),
             #[cfg(feature = "postgres")]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-use super::{DocumentKind, Fence, StoreError};
+use super::{DocumentKind, Fence, StoreResult};
 
 /// The name of a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -168,12 +168,12 @@ impl Lease {
 /// Gives leases, at once or not at all.
 pub trait Leases {
     /// The lease; `None` while another process, or another holder in this one, has it.
-    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError>;
+    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> StoreResult<Option<Lease>>;
 
     /// False if nobody holds the lease; true if somebody may. Of the few that last it is always true
     /// once they were held.
     fn may_be_held(&self, name: &LeaseName) -> bool;
 
     /// Removes what killed processes left of their passing leases.
-    fn sweep_leases(&self) -> Result<(), StoreError>;
+    fn sweep_leases(&self) -> StoreResult<()>;
 }

@@ -44,7 +44,7 @@ pub use address::DatabaseAddress;
 pub(crate) use blobs::Blobs;
 pub use copy::{CopyError, CopyFault, StoreCopied, back_up, copy};
 pub use documents::{DocumentKind, Documents, Fence};
-pub use error::StoreError;
+pub use error::{StoreError, StoreResult};
 pub use health::StoreHealth;
 #[cfg(feature = "postgres")]
 pub use home::DatabaseHome;
@@ -72,13 +72,13 @@ pub trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
 
     /// Removes what killed processes left half-written an hour ago or earlier; gives its names. `store
     /// check` does.
-    fn tidy(&self) -> Result<Vec<String>, StoreError>;
+    fn tidy(&self) -> StoreResult<Vec<String>>;
 
     /// True if something of this wiki may be kept here; if that is unclear, reading it gives the error.
     fn is_there(&self) -> bool;
 
     /// Checks that this many bytes could be written now, and leaves nothing of them.
-    fn probe(&self, size: usize) -> Result<(), StoreError>;
+    fn probe(&self, size: usize) -> StoreResult<()>;
 
     /// Looks at all files with the eyes of their owner.
     fn health(&self) -> StoreHealth {
@@ -133,7 +133,7 @@ pub fn make_room(
     kind: DocumentKind,
     owner: &str,
     (most, oldest): (usize, Duration),
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let share = if owner.is_empty() { most } else { most / 10 };
     let mut all = store.documents(kind)?;
     all.sort_by_key(|one| one.changed);

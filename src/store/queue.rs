@@ -17,7 +17,7 @@ use parking_lot::Mutex as PlainMutex;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Fence, Lease, LeaseMode, LeaseName, Store, StoreError, blocking};
+use super::{Fence, Lease, LeaseMode, LeaseName, Store, StoreError, StoreResult, blocking};
 
 /// Time between the first two tries; it doubles up to the longest.
 const FIRST_POLL: Duration = Duration::from_millis(1);
@@ -78,7 +78,7 @@ impl LeaseQueue {
     ///
     /// # Errors
     /// [`StoreError::Busy`] after `wait`.
-    pub async fn alone(&self, name: &LeaseName, wait: Duration) -> Result<HeldLease, StoreError> {
+    pub async fn alone(&self, name: &LeaseName, wait: Duration) -> StoreResult<HeldLease> {
         // Who waits for a lease holds it in a future of its own, which stays small so.
         Box::pin(self.in_line(name, wait)).await
     }
@@ -87,14 +87,14 @@ impl LeaseQueue {
     ///
     /// # Errors
     /// [`StoreError::Busy`] after `wait`.
-    pub async fn shared(&self, name: &LeaseName, wait: Duration) -> Result<HeldLease, StoreError> {
+    pub async fn shared(&self, name: &LeaseName, wait: Duration) -> StoreResult<HeldLease> {
         Ok(HeldLease {
             lease: Box::pin(self.poll(name, LeaseMode::Shared, wait)).await?,
             _turn: None,
         })
     }
 
-    async fn in_line(&self, name: &LeaseName, wait: Duration) -> Result<HeldLease, StoreError> {
+    async fn in_line(&self, name: &LeaseName, wait: Duration) -> StoreResult<HeldLease> {
         let asked = Instant::now();
         let left = || wait.saturating_sub(asked.elapsed());
         let turn = timeout(wait, self.turns.turn(name))
@@ -121,12 +121,7 @@ impl LeaseQueue {
         })
     }
 
-    async fn poll(
-        &self,
-        name: &LeaseName,
-        mode: LeaseMode,
-        wait: Duration,
-    ) -> Result<Lease, StoreError> {
+    async fn poll(&self, name: &LeaseName, mode: LeaseMode, wait: Duration) -> StoreResult<Lease> {
         let asked = Instant::now();
         let mut pause = FIRST_POLL;
         loop {
@@ -149,7 +144,7 @@ impl LeaseQueue {
 ///
 /// # Errors
 /// [`StoreError::Busy`] after `wait`.
-pub fn wait_for(store: &dyn Store, name: &LeaseName, wait: Duration) -> Result<Lease, StoreError> {
+pub fn wait_for(store: &dyn Store, name: &LeaseName, wait: Duration) -> StoreResult<Lease> {
     let until = std::time::Instant::now() + wait;
     let mut pause = FIRST_POLL;
     loop {

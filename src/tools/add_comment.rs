@@ -35,7 +35,7 @@ impl WriteTool for AddComment {
     const IN_PREVIEW: &'static [&'static str] = &["content"];
     type Input = Input;
 
-    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Add {

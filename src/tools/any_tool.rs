@@ -11,9 +11,9 @@ use super::output::written;
 use super::tool::{DescribedBy, Tool, ToolKind};
 use super::{input, page_argument, schema};
 use crate::blocking;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 
-pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value>> + Send>>;
 
 /// A call whose arguments are read.
 pub(super) type ReadCall = Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>;
@@ -37,10 +37,10 @@ pub(super) struct AnyTool {
     /// Makes the schema of its arguments.
     pub(super) schema: fn() -> Map<String, Value>,
     /// Reads arguments by their schema.
-    pub(super) read: fn(&Map<String, Value>, Arguments) -> Result<ReadCall, Failure>,
+    pub(super) read: fn(&Map<String, Value>, Arguments) -> Result<ReadCall>,
 }
 
-fn read<T: Tool>(schema: &Map<String, Value>, arguments: Arguments) -> Result<ReadCall, Failure> {
+fn read<T: Tool>(schema: &Map<String, Value>, arguments: Arguments) -> Result<ReadCall> {
     let input = input::parse::<T::Input>(schema, T::EXPLAINED, arguments)?;
     Ok(Box::new(|context| {
         Box::pin(async { written(T::run(context, input).await?) })
@@ -83,7 +83,7 @@ impl AnyTool {
         &self,
         schema: Arc<Map<String, Value>>,
         arguments: Arguments,
-    ) -> Result<ReadCall, Failure> {
+    ) -> Result<ReadCall> {
         let read = self.read;
         if !arguments.is_large {
             return read(&schema, arguments);

@@ -7,7 +7,7 @@ use serde::de::{
 };
 use serde_json::{Map, Number, Value};
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 
 /// The most members of an object, or items of a list, that are kept: more than any tool takes.
 const MOST_MEMBERS: usize = 1_000;
@@ -99,7 +99,7 @@ impl Arguments {
     ///
     /// # Errors
     /// `TOO_LARGE`, or `TIMEOUT` if other calls left no room for them.
-    pub(super) fn check_size(&self) -> Result<(), Failure> {
+    pub(super) fn check_size(&self) -> Result<()> {
         match self.refused {
             None => Ok(()),
             Some(ArgumentsRefusal::TooLarge) => Err(Failure::new(
@@ -118,7 +118,7 @@ impl Arguments {
     ///
     /// # Errors
     /// `TOO_LARGE` if anything was not kept.
-    pub(super) fn whole(self) -> Result<Map<String, Value>, Failure> {
+    pub(super) fn whole(self) -> Result<Map<String, Value>> {
         if self.is_cut {
             return Err(Failure::new(
                 Code::TooLarge,

@@ -98,14 +98,14 @@ impl WriteTool for BulkUpdatePages {
     const IN_PREVIEW: &'static [&'static str] = &["ids"];
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let (confirm, note) = (input.confirm.clone(), input.note.clone());
         let plan = WriteRequest::Bulk(Box::new(Box::pin(bulk(context, input)).await?));
         Ok(RequestedWrite::new(plan, confirm, note))
     }
 }
 
-async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
+async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk> {
     let selected_by = input.selected_by();
     let narrows = { selected_by.iter() }.any(|name| !["ids", "path"].contains(name));
     let mut elsewhere = 0;
@@ -187,7 +187,7 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
 }
 
 /// The target of the links: by its id, or by its place, where no page needs to exist any more.
-fn links_to_page(wiki: &Wiki, page: &str) -> Result<LinksTo, Failure> {
+fn links_to_page(wiki: &Wiki, page: &str) -> Result<LinksTo> {
     if let Some(id) = page.parse().ok().filter(|id| *id > 0) {
         return Ok(LinksTo::Id(id));
     }
@@ -207,7 +207,7 @@ fn part(
     locale: Option<&Locale>,
     from: Option<&PagePath>,
     to: &str,
-) -> Result<MovedPart, Failure> {
+) -> Result<MovedPart> {
     let fault = |fault: &str| Err(input::invalid_argument("moveTo", fault));
     let (Some(locale), Some(from)) = (locale, from) else {
         return fault("needs path, in one locale: all pages at or below it move");

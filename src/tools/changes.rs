@@ -12,7 +12,7 @@ use super::output::some_count;
 use super::page_view::shares;
 use crate::audit::CallId;
 use crate::change::{Change, MAX_DIFF_BYTES, Warning, compare, cut_to, short_to};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::render_budget;
 use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version, aside};
@@ -132,7 +132,7 @@ pub(super) async fn since(
     path: Option<&str>,
     offset: usize,
     limit: usize,
-) -> Result<RecentChanges, Failure> {
+) -> Result<RecentChanges> {
     let listed = Box::pin(listed(context, since, path, offset, limit));
     if context.caller.extent == Extent::Brief {
         return listed.await;
@@ -155,7 +155,7 @@ async fn listed(
     path: Option<&str>,
     offset: usize,
     limit: usize,
-) -> Result<RecentChanges, Failure> {
+) -> Result<RecentChanges> {
     let time = input::date("since", Some(since))?.and_then(|date| date.instant());
     let Some(time) = time else {
         return Err(input::invalid_argument("since", "must be a time"));

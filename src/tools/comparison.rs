@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::context::ToolContext;
 use super::output::{count, is_default};
 use crate::change::{Warning, compare, cut, short};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Date, Field, PageReading};
 use crate::render_budget;
 use crate::wiki::{Since, Version, aside};
@@ -140,15 +140,11 @@ pub(super) async fn between(
     context: &ToolContext,
     id: i64,
     asked: &Compare,
-) -> Result<VersionComparison, Failure> {
+) -> Result<VersionComparison> {
     render_budget::within(compared(context, id, asked)).await
 }
 
-async fn compared(
-    context: &ToolContext,
-    id: i64,
-    asked: &Compare,
-) -> Result<VersionComparison, Failure> {
+async fn compared(context: &ToolContext, id: i64, asked: &Compare) -> Result<VersionComparison> {
     let point = |text: &str| Point::parse(text).unwrap_or(Point::Current);
     let (from, to) = (
         point(&asked.from),
@@ -183,7 +179,7 @@ async fn state(
     id: i64,
     point: Point,
     now: &PageReading,
-) -> Result<(ComparedVersion, PageReading), Failure> {
+) -> Result<(ComparedVersion, PageReading)> {
     let version = match point {
         Point::Current => None,
         Point::Version(id) if id > MAX_VERSION => {
@@ -217,7 +213,7 @@ pub(super) async fn seen_version(
     context: &ToolContext,
     now: &PageReading,
     id: i64,
-) -> Result<PageReading, Failure> {
+) -> Result<PageReading> {
     let mirror = context.mirror()?;
     let versions = mirror.versions(now, context.wiki.scope()).await?;
     let seen = match versions.iter().find(|one| one.id == id) {
@@ -233,7 +229,7 @@ async fn at(
     id: i64,
     time: &Date,
     now: &PageReading,
-) -> Result<Option<Version>, Failure> {
+) -> Result<Option<Version>> {
     let is_later = |date: &Date| date.instant() > time.instant();
     if !now.updated_at.as_ref().is_none_or(is_later) {
         return Ok(None);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::any_tool::AnyTool;
 use super::arguments::Arguments;
 use super::context::ToolContext;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::Asked;
 
 /// The argument that confirms.
@@ -40,7 +40,7 @@ impl Completed {
         context: &ToolContext,
         required: Option<&Value>,
         arguments: Arguments,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let plain = |arguments| Self {
             arguments,
             ..Self::default()

@@ -9,7 +9,7 @@ use super::input;
 use super::write_output::WriteOutput;
 use crate::audit::{AuditError, ProposalId};
 use crate::change::Warning;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::index::{ContentIndex, Coverage};
 use crate::mirror::Mirror;
 use crate::notice::Progress;
@@ -62,7 +62,7 @@ impl ToolContext {
     ///
     /// # Errors
     /// `TIMEOUT` if it is not granted in time.
-    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit> {
         self.index.turn_to_scan().await.ok_or_else(|| {
             let message = "Other calls are searching all texts or links now, one at a time.";
             Failure::new(Code::Timeout, message)
@@ -77,11 +77,7 @@ impl ToolContext {
     }
 
     /// Makes the plan join a draft, if one is named.
-    pub(super) fn joining(
-        &self,
-        draft: Option<&str>,
-        plan: WriteRequest,
-    ) -> Result<WriteRequest, Failure> {
+    pub(super) fn joining(&self, draft: Option<&str>, plan: WriteRequest) -> Result<WriteRequest> {
         let Some(name) = draft else {
             return Ok(plan);
         };
@@ -101,7 +97,7 @@ impl ToolContext {
         &self,
         set: ProposalId,
         limit: Option<Duration>,
-    ) -> Result<PendingSet, Failure> {
+    ) -> Result<PendingSet> {
         let Some(task) = &self.caller.task else {
             return self.desk.became_of(&self.caller, set, limit).await;
         };
@@ -117,7 +113,7 @@ impl ToolContext {
     ///
     /// # Errors
     /// `NOT_CONFIGURED` if there is none for this caller.
-    pub(super) fn mirror(&self) -> Result<&Mirror, Failure> {
+    pub(super) fn mirror(&self) -> Result<&Mirror> {
         self.mirror.as_deref().ok_or_else(no_mirror)
     }
 
@@ -131,7 +127,7 @@ impl ToolContext {
         plan: WriteRequest,
         note: Option<String>,
         confirm: Option<String>,
-    ) -> Result<WriteOutput, Failure> {
+    ) -> Result<WriteOutput> {
         let whose = match self.caller.actor {
             Some(_) => Whose::Operator,
             None => Whose::Agent,

@@ -72,7 +72,7 @@ impl WriteTool for CreatePage {
     const TAKES_FOLDER: bool = true;
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let is_copied = input.from_page.is_some() && input.content.is_none();
         for (name, is_given) in [
             ("replaceAll", input.replace_all.is_some()),

@@ -21,7 +21,7 @@ use super::tool_selection::ToolSelection;
 use super::{detail, input, propose, schema};
 use crate::audit::ProposalId;
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::Asked;
 use crate::nearest::{did_you_mean, nearest};
 use crate::write::Extent;
@@ -277,7 +277,7 @@ async fn previewed(
     calls: &str,
     context: &ToolContext,
     token: &str,
-) -> Result<Option<Map<String, Value>>, Failure> {
+) -> Result<Option<Map<String, Value>>> {
     let (desk, caller) = (&context.desk, &context.caller);
     let mut call = Map::new();
     if token.parse::<ProposalId>().is_err() {
@@ -311,7 +311,7 @@ fn expanded(
     recipe: &Recipe,
     schema: &Map<String, Value>,
     arguments: Arguments,
-) -> Result<Map<String, Value>, Failure> {
+) -> Result<Map<String, Value>> {
     let CustomToolArguments(given) = input::parse(schema, &[], arguments)?;
     let expanded = recipe.expand(given, OffsetDateTime::now_utc().date());
     expanded.map_err(|found| {

@@ -55,7 +55,7 @@ impl Tool for Delegate {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let (caller, desk) = (&context.caller, &context.desk);
         let wanted = DelegateSpec {
             task: input.task,

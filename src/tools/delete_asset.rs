@@ -27,7 +27,7 @@ impl WriteTool for DeleteAsset {
     const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     type Input = Input;
 
-    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::new(&input.path),
             what: ToAsset::Delete,

@@ -31,7 +31,7 @@ impl WriteTool for DeleteComment {
     const IN_PREVIEW: &'static [&'static str] = &["comment"];
     type Input = Input;
 
-    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Delete { id: input.comment },

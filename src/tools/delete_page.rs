@@ -35,7 +35,7 @@ impl WriteTool for DeletePage {
     const TAKES_PAGE_NAME: bool = true;
     type Input = Input;
 
-    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Delete(Delete {
             id: input.id,
             trash: input.trash.or(input.confirm.is_none().then_some(false)),

@@ -40,7 +40,7 @@ impl Tool for DiscardDraft {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let name = input::draft(&input.draft)?;
         let place = match (&input.path, input.id) {
             (Some(_), Some(_)) => {

@@ -25,7 +25,7 @@ impl Tool for EndDelegation {
     type Input = Input;
     type Output = EndedDelegate;
 
-    async fn run(context: ToolContext, input: Input) -> Result<EndedDelegate, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<EndedDelegate> {
         let family = context.caller.maker()?;
         family.end(&context.desk, &input.delegate).await
     }

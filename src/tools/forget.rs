@@ -31,7 +31,7 @@ impl Tool for Forget {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let id = input::required_memory_id("id", &input.id)?;
         let until = context.desk.forget(&context.caller, id).await?;
         Ok(Output {

@@ -106,7 +106,7 @@ impl Tool for GetAsset {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let path = if rule::is_address(&input.path) {
             let path = context.wiki.asset_at(&input.path);
             path.ok_or_else(|| invalid_argument("path", "is no address of an asset of this wiki"))?
@@ -147,7 +147,7 @@ impl Tool for GetAsset {
 }
 
 /// The pages whose content names an asset, of those that the caller may read.
-async fn users(context: &ToolContext, path: &PagePath) -> Result<Users, Failure> {
+async fn users(context: &ToolContext, path: &PagePath) -> Result<Users> {
     let index = &context.index;
     if !index.is_on() {
         return Ok(Users {

@@ -81,12 +81,12 @@ impl Tool for GetChangeSet {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         render_budget::within(shown(context, input)).await
     }
 }
 
-async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
+async fn shown(context: ToolContext, input: Input) -> Result<Output> {
     let (desk, caller) = (&context.desk, &context.caller);
     let Some(id) = input.id else {
         let drafts = desk.drafts(caller).await?;

@@ -32,7 +32,7 @@ impl Tool for GetPageById {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let ask = input.ask()?;
         let (ids, is_several) = one_or_several(["id", "ids"], input.id, input.ids)?;
         let wanted = ids.into_iter().map(PageLookup::Id).collect();

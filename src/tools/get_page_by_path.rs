@@ -33,7 +33,7 @@ impl Tool for GetPageByPath {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let ask = input.ask()?;
         let (paths, is_several) = one_or_several(["path", "paths"], input.path, input.paths)?;
         let wanted = paths.into_iter().map(PageLookup::Named).collect();

@@ -105,11 +105,7 @@ type PastState = (HistoryEntry, Option<SeenVersion>);
 
 /// The states that the mirror saw of a page before, the newest first; none where none is kept for this
 /// caller, or so many entries are skipped.
-async fn seen_versions(
-    context: &ToolContext,
-    id: i64,
-    offset: usize,
-) -> Result<Vec<SeenVersion>, Failure> {
+async fn seen_versions(context: &ToolContext, id: i64, offset: usize) -> Result<Vec<SeenVersion>> {
     let mirror = context.mirror.as_ref();
     let Some(mirror) = mirror.filter(|_| offset <= MOST_MERGED) else {
         return Ok(Vec::new());
@@ -164,7 +160,7 @@ impl Tool for GetPageHistory {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let (offset, limit) = (count(input.offset, 0), count(input.limit, 20));
         let id = match (input.id, input.since.as_deref()) {
             (Some(id), None) if input.path.is_none() => id,
@@ -286,7 +282,7 @@ async fn readings(
     context: &ToolContext,
     page: i64,
     told: &[PastState],
-) -> Result<Vec<Option<PageReading>>, Failure> {
+) -> Result<Vec<Option<PageReading>>> {
     let is_wikis = |entry: &HistoryEntry| entry.version_id <= MAX_VERSION;
     let wikis = told.iter().filter(|(entry, _)| is_wikis(entry));
     let ids: Vec<i64> = wikis.map(|(entry, _)| entry.version_id).collect();

@@ -54,7 +54,7 @@ impl Tool for GetPageTree {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let (locale, path) = input::place(
             &context.wiki,
             input.path.as_deref(),

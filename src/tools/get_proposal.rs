@@ -61,7 +61,7 @@ impl Tool for GetProposal {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         render_budget::within(shown(context, input)).await
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn none() -> Failure {
     input::invalid_argument("id", "names no proposal of this client")
 }
 
-async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
+async fn shown(context: ToolContext, input: Input) -> Result<Output> {
     let id: ProposalId = input.id.parse().map_err(|_| none())?;
     let extent = context.caller.extent;
     let is_own = |proposal: &Proposal| may_see(&context.caller, proposal);

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use super::page_argument::{FROM_PAGE, LINKS_TO};
-use crate::error::{Failure, camel_case};
+use crate::error::{Result, camel_case};
 use crate::nearest::nearest;
 pub(super) use places::{
     Locales, date, draft, known_locale, known_tags, memory_id, new_place, part, place, places,
@@ -31,7 +31,7 @@ pub(super) fn parse<T>(
     schema: &Map<String, Value>,
     explained: &[(&str, &str)],
     mut arguments: Arguments,
-) -> Result<T, Failure>
+) -> Result<T>
 where
     T: DeserializeOwned + Validate<Context = ()>,
 {

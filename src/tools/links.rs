@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::context::ToolContext;
 use super::search_pages::{Indexed, Sought};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::index::{Coverage, IndexedLink, as_rendered};
 use crate::page::{
     LinkBase, LinkedSite, Locale, PagePath, PagePlace, PageReading, can_be_linked, escaped,
@@ -126,7 +126,7 @@ impl PlaceLinks {
     /// # Errors
     /// Those of the list and of the graph. Without an index, only the graph is used, and the answer
     /// says so.
-    pub(super) async fn load(context: &ToolContext, sought: Sought) -> Result<Self, Failure> {
+    pub(super) async fn load(context: &ToolContext, sought: Sought) -> Result<Self> {
         // Before the turn, so that nobody waits for one while the index is filled.
         let covered = if context.index.is_on() {
             context.indexed().await.map_err(|_| ONLY_GRAPH)

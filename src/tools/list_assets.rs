@@ -67,7 +67,7 @@ impl Tool for ListAssets {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let folder = PagePath::new(input.folder.as_deref().unwrap_or_default());
         let mut found = context.wiki.asset_folder(&folder).await?;
         found.folders.sort();

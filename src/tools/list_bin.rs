@@ -90,7 +90,7 @@ impl Tool for ListBin {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let prefix = input::prefix(input.path.as_deref())?;
         let key = context.wiki.key().digest_on_record().to_string();
         let mirror = context.mirror()?;

@@ -74,7 +74,7 @@ impl Tool for ListComments {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let page = context.wiki.page_by_id(input.id).await?;
         let mut all = context.wiki.comments(&page).await?;
         all.reverse();

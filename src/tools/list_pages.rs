@@ -135,7 +135,7 @@ impl Tool for ListPages {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let updated_since = input.updated_since.as_deref();
         let since = input::date("updatedSince", updated_since)?.and_then(|date| date.instant());
         // Changes since a time are listed newest first.
@@ -219,7 +219,7 @@ impl Tool for ListPages {
         let pages = pages.into_iter().map(page);
         Ok(Output {
             next_cursor: part.next.map(|next| cursor::seal(&query, next)),
-            pages: pages.collect::<Result<_, Failure>>()?,
+            pages: pages.collect::<Result<_>>()?,
             index: choice.indexed,
             unavailable,
             hint,
@@ -229,7 +229,7 @@ impl Tool for ListPages {
 }
 
 /// True if no page at all is at or below the path.
-async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool, Failure> {
+async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool> {
     let all = ListQuery {
         locale: query.locale.clone(),
         path: query.path.clone(),
@@ -239,11 +239,7 @@ async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool, Failure> {
 }
 
 /// A page reduced to these members and its id.
-fn members(
-    wiki: &Wiki,
-    mut page: PageReading,
-    names: &[Value],
-) -> Result<Map<String, Value>, Failure> {
+fn members(wiki: &Wiki, mut page: PageReading, names: &[Value]) -> Result<Map<String, Value>> {
     let author = page.author_name.take();
     let Value::Object(mut members) = written(PageSummary::new(wiki, page))? else {
         return Ok(Map::new());

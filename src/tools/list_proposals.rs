@@ -53,7 +53,7 @@ impl Tool for ListProposals {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let prefix = input::prefix(input.path.as_deref())?;
         let session = input.mine.unwrap_or(false).then(|| {
             context

@@ -27,7 +27,7 @@ impl Tool for ListSites {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, _input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, _input: Input) -> Result<Output> {
         let caller = &context.caller;
         let sites = directory(caller)?.list(caller).await;
         Ok(Output { sites })
@@ -35,7 +35,7 @@ impl Tool for ListSites {
 }
 
 /// The sites of a caller.
-pub(super) fn directory(caller: &Caller) -> Result<&dyn SiteDirectory, Failure> {
+pub(super) fn directory(caller: &Caller) -> Result<&dyn SiteDirectory> {
     let none = || Failure::new(Code::InternalError, "The sites of this call are not known.");
     caller.sites.as_deref().ok_or_else(none)
 }

@@ -60,7 +60,7 @@ impl Tool for ListTags {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let query = input.query.unwrap_or_default().trim().to_lowercase();
         let mut tags: Vec<TagInUse> = context
             .wiki

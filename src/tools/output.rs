@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{Date, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 
@@ -15,7 +15,7 @@ use crate::wiki::Wiki;
 pub(super) const AUTHOR: &str = "lastAuthor";
 
 /// An answer as JSON, without members that have no value.
-pub(super) fn written(answer: impl Serialize) -> Result<Value, Failure> {
+pub(super) fn written(answer: impl Serialize) -> Result<Value> {
     let value = serde_json::to_value(answer);
     let unwritten = |_| Failure::new(Code::InternalError, "The answer could not be written.");
     value.map(without_nulls).map_err(unwritten)

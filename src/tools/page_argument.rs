@@ -8,7 +8,7 @@ use super::context::ToolContext;
 use super::input::{invalid_argument, rule};
 use super::no_page::no_page;
 use super::tool::ToolKind;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Result};
 use crate::page::NewPath;
 use crate::wiki::Unresolved;
 
@@ -55,7 +55,7 @@ fn add(schema: &mut Map<String, Value>, beside: &str, (name, meaning): (&str, &s
 ///
 /// # Errors
 /// `INVALID_INPUT`.
-pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<(), Failure> {
+pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<()> {
     let text = |name| arguments.members.get(name).and_then(Value::as_str);
     let Some(folder) = text(FOLDER) else {
         return Ok(());
@@ -84,7 +84,7 @@ pub(super) async fn resolve(
     context: &ToolContext,
     kind: ToolKind,
     arguments: &mut Arguments,
-) -> Result<(), Failure> {
+) -> Result<()> {
     // What is no text is refused with the faults of all other arguments.
     let name = arguments.members.get(PAGE).and_then(Value::as_str);
     let Some(name) = name.map(str::to_owned) else {
@@ -118,10 +118,7 @@ pub(super) fn insert_placeholder_id(arguments: &mut Arguments) {
 }
 
 /// The id of the page that `linksTo` names, as in [`by_name_or_id`].
-pub(super) async fn links_to(
-    context: &ToolContext,
-    said: Option<&str>,
-) -> Result<Option<i64>, Failure> {
+pub(super) async fn links_to(context: &ToolContext, said: Option<&str>) -> Result<Option<i64>> {
     by_name_or_id(context, LINKS_TO, said).await
 }
 
@@ -134,7 +131,7 @@ pub(super) async fn by_name_or_id(
     context: &ToolContext,
     argument: &str,
     said: Option<&str>,
-) -> Result<Option<i64>, Failure> {
+) -> Result<Option<i64>> {
     let Some(name) = said else {
         return Ok(None);
     };
@@ -144,7 +141,7 @@ pub(super) async fn by_name_or_id(
     }
 }
 
-async fn page_of(context: &ToolContext, argument: &str, name: &str) -> Result<i64, Failure> {
+async fn page_of(context: &ToolContext, argument: &str, name: &str) -> Result<i64> {
     if name.trim().is_empty() || name.len() > MOST_BYTES {
         let fault = format!("must have 1 to {MOST_BYTES} bytes");
         return Err(invalid_argument(argument, fault));

@@ -12,4 +12,4 @@ pub(super) use super::tool::{
     TITLE_GOES_INTO_PAGE, Tool, ToolKind,
 };
 pub(super) use super::write_tool::{RequestedWrite, WriteTool};
-pub(super) use crate::error::{Code, Failure};
+pub(super) use crate::error::{Code, Failure, Result};

@@ -7,7 +7,7 @@ use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
 use super::input;
 use super::schema;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 
 /// The argument. Like `detail` it is no part of the change that is asked for.
 pub(super) const PROPOSE: &str = "propose";
@@ -38,7 +38,7 @@ pub(super) fn take(arguments: &mut Arguments, proposes: &mut bool) {
 ///
 /// # Errors
 /// `INVALID_INPUT`.
-pub(super) fn unconfirmed(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn unconfirmed(arguments: &Arguments) -> Result<()> {
     if !arguments.members.contains_key(CONFIRM) {
         return Ok(());
     }

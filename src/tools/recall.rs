@@ -61,7 +61,7 @@ impl Tool for Recall {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let query = input.query.filter(|query| !query.trim().is_empty());
         let what = ToRecall {
             query,

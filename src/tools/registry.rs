@@ -18,7 +18,7 @@ use super::tool::{Tool, ToolKind};
 use super::toolset::Toolset;
 use super::what_became::what_became;
 use super::{detail, page_argument, propose, schema};
-use crate::error::{Failure, capitalised};
+use crate::error::{Result, capitalised};
 use crate::gates::Asked;
 use crate::write::Extent;
 
@@ -80,7 +80,7 @@ pub fn is_of_delegation(tool: &ToolDefinition) -> bool {
     [Delegate::NAME, EndDelegation::NAME].contains(&tool.name)
 }
 
-pub(super) type ArgumentCheck = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
+pub(super) type ArgumentCheck = Box<dyn Fn(Arguments) -> Result<()> + Send + Sync>;
 
 /// A tool that can be offered.
 #[derive(Debug)]
@@ -285,7 +285,7 @@ impl Registry {
     }
 
     /// Checks if a tool would take these arguments; `None` if there is no such tool.
-    pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
+    pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<()>> {
         Some((self.entry(name)?.check)(arguments.into()))
     }
 
@@ -309,7 +309,7 @@ impl std::fmt::Debug for Registry {
 }
 
 /// Works to the end: without this, a panic would leave the call unanswered.
-async fn unbroken<R>(work: impl Future<Output = Result<R, Failure>>) -> Result<R, Failure> {
+async fn unbroken<R>(work: impl Future<Output = Result<R>>) -> Result<R> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.unwrap_or_else(|_| Err(broke_off()))
 }
@@ -320,7 +320,7 @@ async fn answer(
     schema: Arc<Map<String, Value>>,
     mut context: ToolContext,
     mut arguments: Arguments,
-) -> Result<Value, Failure> {
+) -> Result<Value> {
     if tool.shows_changes {
         detail::take_argument(&mut arguments, &mut context.caller.extent);
     }

@@ -47,7 +47,7 @@ impl Tool for Remember {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         if input.id.is_some() && input.supersedes.is_some() {
             return Err(input::invalid_argument(
                 "supersedes",

@@ -31,7 +31,7 @@ impl WriteTool for RenameAsset {
     const IN_PREVIEW: &'static [&'static str] = &["name"];
     type Input = Input;
 
-    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::new(&input.path),
             what: ToAsset::Rename { name: input.name },

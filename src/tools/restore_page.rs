@@ -29,7 +29,7 @@ impl WriteTool for RestorePage {
     const DESCRIPTION: &'static str = "Bring a page of the bin back, as this server saw it last, under a new id. Without confirm you may get a preview and a token: show the user, then call again with page and confirm.";
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let path = input.path.as_deref().map(NewPath::parse).transpose();
         let path = path.map_err(|fault| input::invalid_argument("path", fault))?;
         let mirror = context.mirror()?;

@@ -87,12 +87,12 @@ impl Tool for RunCheck {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         render_budget::within(checked(context, input)).await
     }
 }
 
-async fn checked(context: ToolContext, input: Input) -> Result<Output, Failure> {
+async fn checked(context: ToolContext, input: Input) -> Result<Output> {
     let until = Instant::now() + MOST_TIME;
     let all = &context.desk.policy().checks;
     let check = all.iter().find(|check| check.name == input.check);
@@ -155,7 +155,7 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output, Failure> 
 }
 
 /// The changes to check: a page that does not change, or each change of a draft.
-async fn changes(context: &ToolContext, input: &Input) -> Result<Vec<Change>, Failure> {
+async fn changes(context: &ToolContext, input: &Input) -> Result<Vec<Change>> {
     match (input.id, &input.draft) {
         (Some(_), Some(_)) => {
             let fault = "cannot be combined with a page";
@@ -188,7 +188,7 @@ async fn changes(context: &ToolContext, input: &Input) -> Result<Vec<Change>, Fa
 }
 
 /// The fields of a page that the key cannot read: the check is told of them.
-fn unread(page: &PageReading) -> Result<Vec<Field>, Failure> {
+fn unread(page: &PageReading) -> Result<Vec<Field>> {
     let unread = page.unreadable();
     if let Some(right) = unread.get(&Field::Content) {
         let message = "This key cannot read the page's content, which the check would look at.";
@@ -204,7 +204,7 @@ async fn run(
     change: &Change,
     until: Instant,
     room: &mut usize,
-) -> Result<Option<RunShown>, Failure> {
+) -> Result<Option<RunShown>> {
     let (of, input, call) = (check.clone(), checks::input(change), Arc::clone(turn));
     let ran = checks::in_turn(until, move |left| {
         let (_call, began) = (call, Instant::now());

@@ -162,7 +162,7 @@ impl Tool for SearchPages {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let limit = input::count(input.limit, 20);
         match (Phrasings::read(&input, limit)?, input.related_to) {
             (Some(asked), None) => {
@@ -204,7 +204,7 @@ async fn search(
     scope: &Arc<SearchScope>,
     place: In,
     limit: usize,
-) -> Result<Output, Failure> {
+) -> Result<Output> {
     let wiki = &context.wiki;
     let mut output = Output::default();
     let mut lists: Vec<Vec<SearchHit>> = asked.queries.iter().map(|_| Vec::new()).collect();
@@ -268,7 +268,7 @@ async fn in_content(
     asked: &Phrasings,
     scope: &Arc<SearchScope>,
     counts_elsewhere: bool,
-) -> Result<InContent, Failure> {
+) -> Result<InContent> {
     let index = &context.index;
     if !index.is_on() {
         let fault = format!("cannot be content: {SWITCHED_OFF}");

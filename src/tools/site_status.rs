@@ -26,7 +26,7 @@ impl Tool for StatusOfSite {
     type Input = Input;
     type Output = Value;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Value, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Value> {
         let caller = &context.caller;
         let status = directory(caller)?.status(caller, input.name.as_deref());
         status.await.ok_or_else(unknown)?

@@ -28,7 +28,7 @@ impl WriteTool for SubmitDraft {
     const DESCRIPTION: &'static str = "Write all changes of a draft as one set, all or none. A preview gives a token: show the user, then call again with draft and confirm.";
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Submit(Submit {
             owner: context.desk.draft_owner(&context.caller),
             draft: input::draft(&input.draft)?,

@@ -31,7 +31,7 @@ impl Tool for SyncSite {
     type Input = Input;
     type Output = Value;
 
-    async fn run(context: ToolContext, input: Input) -> Result<Value, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Value> {
         let message = input.memories.as_deref().map(serde_json::from_str);
         let message = message
             .transpose()

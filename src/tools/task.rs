@@ -8,7 +8,7 @@ use super::pending_answer::{UNDECIDED, tried};
 use super::proposal_view::may_see;
 use super::write_output::WriteOutput;
 use crate::audit::{MAX_WHY, Proposal, ProposalId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Result};
 use crate::page::escaped;
 use crate::write::{Became, Caller, Notes, WriteContext};
 
@@ -44,7 +44,7 @@ pub(crate) async fn task(
     desk: &WriteContext,
     caller: &Caller,
     id: &str,
-) -> Result<Option<WriteTask>, Failure> {
+) -> Result<Option<WriteTask>> {
     let Ok(id) = id.parse::<ProposalId>() else {
         return Ok(None);
     };
@@ -86,11 +86,7 @@ pub(crate) async fn task(
 ///
 /// # Errors
 /// `INVALID_INPUT` if the caller has none of this id; `PROPOSAL_OUTDATED` if it was decided before.
-pub(crate) async fn withdraw(
-    desk: &WriteContext,
-    caller: &Caller,
-    id: &str,
-) -> Result<Proposal, Failure> {
+pub(crate) async fn withdraw(desk: &WriteContext, caller: &Caller, id: &str) -> Result<Proposal> {
     let id: ProposalId = id.parse().map_err(|_| none())?;
     let session = desk.proposals().session_word(&caller.session);
     // Clients without names may have the same one: only their session tells them apart.

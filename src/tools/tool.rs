@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::ToolContext;
-use crate::error::Failure;
+use crate::error::Result;
 
 /// The effect of a tool on the wiki: if it can change it, and how destructively. The annotations
 /// that clients see and every filter that leaves out writing tools derive from this value.
@@ -112,5 +112,5 @@ pub trait Tool: Send + Sync + 'static {
     fn run(
         context: ToolContext,
         input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+    ) -> impl Future<Output = Result<Self::Output>> + Send;
 }

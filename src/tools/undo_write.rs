@@ -46,7 +46,7 @@ impl WriteTool for UndoWrite {
     const DESCRIPTION: &'static str = "Take back what a write changed, a deletion too (under a new id). Without confirm you may get a preview and a token: show the user, then call again with callId and confirm.";
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let call: CallSelector = input.call_id.parse().map_err(|_| {
             input::invalid_argument(
                 "callId",

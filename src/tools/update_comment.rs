@@ -34,7 +34,7 @@ impl WriteTool for UpdateComment {
     const IN_PREVIEW: &'static [&'static str] = &["comment", "content"];
     type Input = Input;
 
-    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Change {

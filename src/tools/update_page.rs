@@ -147,7 +147,7 @@ impl WriteTool for UpdatePage {
     ];
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             let failure = input::invalid_argument("", "nothing to change is named");
@@ -177,7 +177,7 @@ impl WriteTool for UpdatePage {
 }
 
 /// The fields to change.
-fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
+fn edits(wiki: &Wiki, input: &Input) -> Result<Edits> {
     let said = input.locale.as_deref();
     let (locale, path) = match &input.path {
         Some(path) => {
@@ -202,7 +202,7 @@ fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
 }
 
 /// The one way to change the content.
-fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
+fn content(input: &Input) -> Result<Option<NewContent>> {
     // With a section, a version gives only that part.
     let is_whole_version = input.from_version.is_some() && input.section.is_none();
     let ways = [
@@ -258,7 +258,7 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
 pub(super) fn everywhere(
     edits: Option<Vec<TextEdit>>,
     outside_code: Option<bool>,
-) -> Result<ReplaceAll, Failure> {
+) -> Result<ReplaceAll> {
     if outside_code.is_some() && edits.is_none() {
         return Err(input::invalid_argument("outsideCode", "needs replaceAll"));
     }
@@ -269,7 +269,7 @@ pub(super) fn everywhere(
     })
 }
 
-fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
+fn of_section(input: &Input, section: &str) -> Result<NewContent> {
     let mode = input.section_mode.unwrap_or(SectionMode::Replace);
     let is_version = input.from_version.is_some();
     let fault = match (&input.section_content, mode) {
@@ -295,7 +295,7 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
     })
 }
 
-fn tags(input: &Input) -> Result<Option<NewTags>, Failure> {
+fn tags(input: &Input) -> Result<Option<NewTags>> {
     let read = |tags: &Option<Vec<String>>| tags.clone().map(input::tags).transpose();
     let (all, add, remove) = (
         read(&input.tags)?,

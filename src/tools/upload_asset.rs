@@ -42,7 +42,7 @@ impl WriteTool for UploadAsset {
     const EXPLAINED: Explained = &[TAKES_NO_TITLE];
     type Input = Input;
 
-    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let bytes = given(context, input.base64, input.text, input.file).await?;
         let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::new(&input.path),
@@ -62,7 +62,7 @@ async fn given(
     base64: Option<String>,
     text: Option<String>,
     file: Option<String>,
-) -> Result<Option<Blob>, Failure> {
+) -> Result<Option<Blob>> {
     match (base64, text, file) {
         (None, None, None) => Ok(None),
         (Some(base64), None, None) => {
@@ -85,7 +85,7 @@ async fn given(
 }
 
 /// The bytes of a file in the operator's folder for uploads.
-async fn from_folder(context: &ToolContext, name: String) -> Result<Blob, Failure> {
+async fn from_folder(context: &ToolContext, name: String) -> Result<Blob> {
     let folder = context.desk.policy().uploads.clone();
     let folder = folder.ok_or_else(|| {
         Failure::new(

@@ -9,7 +9,7 @@ use super::input;
 use super::proposal_view::may_see;
 use super::write_output::WriteOutput;
 use crate::audit::{CallId, Proposal, ProposalId};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::Asked;
 use crate::page::PagePath;
 use crate::write::Notes;
@@ -26,7 +26,7 @@ const MIN_PREFIX: usize = 4;
 pub(super) async fn what_became(
     context: &ToolContext,
     arguments: &Arguments,
-) -> Result<Option<WriteOutput>, Failure> {
+) -> Result<Option<WriteOutput>> {
     let desk = &context.desk;
     let confirm = arguments.members.get(CONFIRM).and_then(Value::as_str);
     let id = confirm.and_then(|text| text.parse::<ProposalId>().ok());

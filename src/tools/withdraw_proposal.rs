@@ -19,7 +19,7 @@ impl Tool for WithdrawProposal {
     type Input = Input;
     type Output = ProposalView;
 
-    async fn run(context: ToolContext, input: Input) -> Result<ProposalView, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<ProposalView> {
         let proposal = withdraw(&context.desk, &context.caller, &input.id).await?;
         let has_title = context.desk.past().made(&proposal);
         Ok(ProposalView::new(proposal, has_title))

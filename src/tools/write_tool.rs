@@ -9,7 +9,7 @@ use super::context::ToolContext;
 use super::propose;
 use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
 use super::write_output::{WRITE_ANSWER, WriteOutput};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::write::WriteRequest;
 
 /// A tool that writes. Its constants are those of [`Tool`].
@@ -27,7 +27,7 @@ pub trait WriteTool: Send + Sync + 'static {
     fn request(
         context: &ToolContext,
         input: Self::Input,
-    ) -> impl Future<Output = Result<RequestedWrite, Failure>> + Send;
+    ) -> impl Future<Output = Result<RequestedWrite>> + Send;
 }
 
 /// A write that a call asks for, with the arguments that all of these tools have.
@@ -78,7 +78,7 @@ impl<T: WriteTool> Tool for T {
     type Input = <T as WriteTool>::Input;
     type Output = WriteToolAnswer;
 
-    async fn run(context: ToolContext, input: Self::Input) -> Result<WriteToolAnswer, Failure> {
+    async fn run(context: ToolContext, input: Self::Input) -> Result<WriteToolAnswer> {
         let write = T::request(&context, input).await?;
         if context.caller.proposes && write.draft.is_some() {
             let (desk, failure) = (&context.desk, propose::of_draft());

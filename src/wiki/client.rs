@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use url::Url;
 
-use super::error::WikiError;
+use super::error::{WikiError, WikiResult};
 use super::rights::key::ApiKey;
 use super::rights::key_state::{KeyState, KeyStatus};
 use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
@@ -54,8 +54,8 @@ fn endpoint(settings: &WikiSettings) -> Result<Url, String> {
 
 /// The answers of two queries; that of each may be an error of its own.
 pub(super) type Pair<A, B> = (
-    Result<<A as GraphQLQuery>::ResponseData, WikiError>,
-    Result<<B as GraphQLQuery>::ResponseData, WikiError>,
+    WikiResult<<A as GraphQLQuery>::ResponseData>,
+    WikiResult<<B as GraphQLQuery>::ResponseData>,
 );
 
 /// A wiki: a value, never a global; tools get it from their context.
@@ -200,7 +200,7 @@ impl Wiki {
     ///
     /// # Errors
     /// What is wrong with the key, or why there is no answer.
-    pub async fn answers(&self, lately: Duration, limit: Duration) -> Result<(), WikiError> {
+    pub async fn answers(&self, lately: Duration, limit: Duration) -> WikiResult<()> {
         let was_heard = self
             .traffic()
             .silence()
@@ -224,7 +224,7 @@ impl Wiki {
     pub(super) async fn query<Q: GraphQLQuery>(
         &self,
         variables: Q::Variables,
-    ) -> Result<Q::ResponseData, WikiError>
+    ) -> WikiResult<Q::ResponseData>
     where
         Q::ResponseData: DeserializeOwned,
     {
@@ -236,7 +236,7 @@ impl Wiki {
     pub(super) async fn batch<Q: GraphQLQuery>(
         &self,
         variables: Vec<Q::Variables>,
-    ) -> Result<Vec<Result<Q::ResponseData, WikiError>>, WikiError>
+    ) -> WikiResult<Vec<WikiResult<Q::ResponseData>>>
     where
         Q::ResponseData: DeserializeOwned,
     {
@@ -262,7 +262,7 @@ impl Wiki {
         &self,
         first: A::Variables,
         second: B::Variables,
-    ) -> Result<Pair<A, B>, WikiError>
+    ) -> WikiResult<Pair<A, B>>
     where
         A::ResponseData: DeserializeOwned,
         B::ResponseData: DeserializeOwned,
@@ -272,11 +272,7 @@ impl Wiki {
     }
 
     /// Gets `/d/{locale}/{path}`, the source of a page, with retry.
-    pub(super) async fn source(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<String, WikiError> {
+    pub(super) async fn source(&self, locale: &Locale, path: &PagePath) -> WikiResult<String> {
         let address = self.address_of("d", locale, path)?;
         self.read_by_get(&address, |answer| match answer.status {
             200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
@@ -293,7 +289,7 @@ impl Wiki {
         view: &str,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Url, WikiError> {
+    ) -> WikiResult<Url> {
         if path.climbs() {
             // An address drops such segments, and would name another page.
             return Err(WikiError::NotFound);
@@ -308,8 +304,8 @@ impl Wiki {
     pub(super) async fn read_by_post<T>(
         &self,
         query: &impl Serialize,
-        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
-    ) -> Result<T, WikiError> {
+        understand: impl Fn(&RawAnswer) -> WikiResult<T>,
+    ) -> WikiResult<T> {
         let body = encode(query)?;
         self.read(|left| self.transport.post(body.clone(), left), understand)
             .await
@@ -319,8 +315,8 @@ impl Wiki {
     pub(super) async fn read_by_get<T>(
         &self,
         address: &Url,
-        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
-    ) -> Result<T, WikiError> {
+        understand: impl Fn(&RawAnswer) -> WikiResult<T>,
+    ) -> WikiResult<T> {
         self.read(|left| self.transport.get(address.clone(), left), understand)
             .await
     }
@@ -328,10 +324,10 @@ impl Wiki {
     async fn read<T, F>(
         &self,
         send: impl Fn(Duration) -> F,
-        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
-    ) -> Result<T, WikiError>
+        understand: impl Fn(&RawAnswer) -> WikiResult<T>,
+    ) -> WikiResult<T>
     where
-        F: Future<Output = Result<RawAnswer, WikiError>>,
+        F: Future<Output = WikiResult<RawAnswer>>,
     {
         let keyed = self.keyed();
         let limits = self.settings.retry;
@@ -381,7 +377,7 @@ impl std::fmt::Debug for Wiki {
     }
 }
 
-pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
+pub(super) fn encode(body: &impl Serialize) -> WikiResult<Vec<u8>> {
     serde_json::to_vec(body).map_err(|_| WikiError::malformed("the request"))
 }
 

@@ -8,6 +8,9 @@ use crate::render_budget::RenderBudgetExceeded;
 /// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
 pub(super) const HTTP_500: &str = "HTTP 500";
 
+/// The result of a request to the wiki.
+pub type WikiResult<T> = Result<T, WikiError>;
+
 /// The reason that a request got no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WikiError {

@@ -18,7 +18,7 @@ pub use attached::assets::{Asset, AssetFolder};
 pub use attached::comments::{COMMENT_PAUSE, Comment};
 pub use attached::target::{SeenThing, asset_state};
 pub use client::{Wiki, WikiSettings, page_url};
-pub use error::WikiError;
+pub use error::{WikiError, WikiResult};
 pub use links::link_graph::LinksOfPage;
 pub use links::tag_branches::parent as parent_tag;
 pub use links::tags::{LinkingPage, PageLinkLists, TagUsage};

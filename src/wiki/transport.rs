@@ -13,7 +13,7 @@ use time::format_description::well_known::Rfc2822;
 use tokio::sync::SemaphorePermit;
 use url::{Host, Url};
 
-use super::error::WikiError;
+use super::error::{WikiError, WikiResult};
 use super::rights::key_state::KeyState;
 use crate::audit::CallId;
 use crate::render_budget;
@@ -201,11 +201,7 @@ impl Transport {
     }
 
     /// Sends one GraphQL request, once.
-    pub(super) async fn post(
-        &self,
-        body: Vec<u8>,
-        limit: Duration,
-    ) -> Result<RawAnswer, WikiError> {
+    pub(super) async fn post(&self, body: Vec<u8>, limit: Duration) -> WikiResult<RawAnswer> {
         if body.len() > MAX_REQUEST_BYTES {
             return Err(WikiError::RequestTooLarge);
         }
@@ -213,7 +209,7 @@ impl Transport {
     }
 
     /// Gets one address of the wiki, once.
-    pub(super) async fn get(&self, address: Url, limit: Duration) -> Result<RawAnswer, WikiError> {
+    pub(super) async fn get(&self, address: Url, limit: Duration) -> WikiResult<RawAnswer> {
         let authorization = self.keyed().authorization.clone();
         let request = self.client.get(address);
         self.send(request.header(AUTHORIZATION, authorization), limit)
@@ -227,14 +223,14 @@ impl Transport {
         kind: &str,
         body: Vec<u8>,
         limit: Duration,
-    ) -> Result<RawAnswer, WikiError> {
+    ) -> WikiResult<RawAnswer> {
         let authorization = self.keyed().authorization.clone();
         let request = self.client.post(address).header(CONTENT_TYPE, kind);
         let request = request.header(AUTHORIZATION, authorization).body(body);
         self.send(request, limit).await
     }
 
-    async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
+    async fn send(&self, request: RequestBuilder, limit: Duration) -> WikiResult<RawAnswer> {
         let call = CallId::current();
         let _of_call = call.as_ref().map(|_| self.traffic.of_calls.enter());
         let own = || {
@@ -304,7 +300,7 @@ impl SharedTransport {
         mut response: Response,
         mut place: Option<SemaphorePermit<'_>>,
         left: Duration,
-    ) -> Option<Result<RawAnswer, WikiError>> {
+    ) -> Option<WikiResult<RawAnswer>> {
         let mut answer = RawAnswer::begun(&response);
         let mut until = Instant::now() + left;
         let whole = response.content_length();
@@ -374,7 +370,7 @@ fn traced(request: RequestBuilder) -> RequestBuilder {
 }
 
 /// The end of a request's span.
-fn span_end(id: &str, answer: &Result<RawAnswer, WikiError>) -> SpanEnd {
+fn span_end(id: &str, answer: &WikiResult<RawAnswer>) -> SpanEnd {
     let status = answer.as_ref().ok().map(|answer| answer.status);
     let mut attributes = vec![("wikijs_gate.request", id.into())];
     attributes.extend(status.map(|status| ("http.response.status_code", status.into())));

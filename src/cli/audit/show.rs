@@ -3,7 +3,7 @@
 use super::by_index;
 use super::row;
 use crate::audit::{
-    AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
+    AuditLog, AuditResult, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
     ChangeDetails,
 };
 use crate::cli::prelude::*;
@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
 }
 
 /// The changes of a set, in order; none of one that was not sent.
-async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, AuditError> {
+async fn members(log: &AuditLog, set: CallId) -> AuditResult<Vec<CallHistory>> {
     let mut calls = log.calls.of_set(set).await?;
     calls.sort_by_key(|call| call.sent);
     calls.retain(|call| call.sent.is_some());
@@ -128,7 +128,7 @@ fn in_json(
 }
 
 /// True if a running process holds the run in which an attempt of the call is open.
-fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
+fn is_held(log: &AuditLog, call: &CallHistory) -> AuditResult<bool> {
     let last = call.records.last();
     let Some(last) = last.filter(|_| call.ending == CallOutcome::Open) else {
         return Ok(false);

@@ -163,7 +163,7 @@ async fn page(
     wiki: &Wiki,
     policy: &Policy,
     reference: Option<&str>,
-) -> Result<Option<PageReading>, Failure> {
+) -> Result<Option<PageReading>> {
     if let Some(reference) = reference {
         return Ok(Some(wiki.resolve(reference, None).await?.page));
     }

@@ -184,11 +184,7 @@ async fn settle(
 }
 
 /// Takes one set down the way of a write.
-async fn one(
-    app: &App,
-    set: &[DraftChange],
-    arguments: &Arguments,
-) -> Result<InteractiveOutcome, Failure> {
+async fn one(app: &App, set: &[DraftChange], arguments: &Arguments) -> Result<InteractiveOutcome> {
     let caller = Caller {
         note: arguments.message.clone(),
         ..start::operator("files push")

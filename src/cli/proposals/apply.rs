@@ -69,7 +69,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     Ok(exit?)
 }
 
-async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
+async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
     let ids = arguments.which.wanted(app).await?;
     if ids.is_empty() && !arguments.json {
         print::line("no proposals");
@@ -197,7 +197,7 @@ fn left(ids: &[ProposalId], done: usize) -> Vec<String> {
 }
 
 /// If not all were applied, offers to take the applied ones back.
-async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Failure> {
+async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<()> {
     let count = applied.len();
     let is_wanted = exit != Exit::Done
         && count > 0

@@ -77,7 +77,7 @@ struct ProposalSelection {
 
 impl ProposalSelection {
     /// Their ids; of the open ones, oldest first.
-    async fn wanted(&self, app: &App) -> Result<Vec<ProposalId>, Failure> {
+    async fn wanted(&self, app: &App) -> Result<Vec<ProposalId>> {
         if !self.ids.is_empty() {
             return named(app, &self.ids).await;
         }
@@ -92,7 +92,7 @@ impl ProposalSelection {
 }
 
 /// The proposals that are named, by their ids or the beginnings of these.
-pub(super) async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> {
+pub(super) async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>> {
     let all = app.desk.proposals().all().await?;
     let mut ids = Vec::new();
     for name in names {

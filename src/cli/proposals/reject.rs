@@ -29,7 +29,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 }
 
 /// Rejects them one after another, and reports each.
-async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
+async fn reject(app: &App, arguments: &Arguments) -> Result<()> {
     let caller = start::operator("proposals reject");
     let mut rejected = Vec::new();
     let ids = arguments.which.wanted(app).await?;

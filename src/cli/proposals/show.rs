@@ -44,7 +44,7 @@ async fn ending(app: &App, state: &ProposalState) -> Option<CallOutcome> {
     story.ok().map(|story| story.ending)
 }
 
-async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>), Failure> {
+async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>)> {
     match named(app, &[id]).await?.as_slice() {
         [id, ..] => Box::pin(app.desk.review(*id, |_| true)).await,
         [] => Err(super::no_such_proposal()),

@@ -14,8 +14,8 @@ use super::super::progress::StepProgress;
 use super::super::signals::Signals;
 use super::{checked, exit, print_broken};
 use crate::audit::{
-    AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, Outcome, Proposal,
-    ProposalId,
+    AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult, CallId, Client, KeptState, Outcome,
+    Proposal, ProposalId,
 };
 use crate::change::Operation;
 use crate::cli::prelude::*;
@@ -115,7 +115,7 @@ pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
 }
 
 /// Lets all writers write until they are done, or are to stop.
-async fn load(arguments: &HammerArgs, stop: &CancellationToken) -> Result<Done, AuditError> {
+async fn load(arguments: &HammerArgs, stop: &CancellationToken) -> AuditResult<Done> {
     let count = Arc::new(AtomicUsize::new(0));
     let share = |all: u32, writer: u32| {
         all / arguments.writers + u32::from(writer < all % arguments.writers)
@@ -178,7 +178,7 @@ struct HammerWriter {
 }
 
 impl HammerWriter {
-    async fn run(mut self) -> Result<Done, AuditError> {
+    async fn run(mut self) -> AuditResult<Done> {
         let mut states = [self.keep(0).await?, self.keep(1).await?];
         let mut writes = 0_u32;
         while self.done.events < self.events && !self.stop.is_cancelled() {
@@ -209,7 +209,7 @@ impl HammerWriter {
     }
 
     /// Keeps a state of a page that nobody kept before.
-    async fn keep(&self, number: u32) -> Result<KeptState, AuditError> {
+    async fn keep(&self, number: u32) -> AuditResult<KeptState> {
         let (title, content) = (
             format!("Page {number} of writer {}", self.number),
             "A line of a page as most pages are.\n".repeat(40),
@@ -221,11 +221,7 @@ impl HammerWriter {
     }
 
     /// Takes the lease of a page, and puts an attempt and its outcome on record.
-    async fn write(
-        &mut self,
-        number: u32,
-        [before, after]: [KeptState; 2],
-    ) -> Result<(), AuditError> {
+    async fn write(&mut self, number: u32, [before, after]: [KeptState; 2]) -> AuditResult<()> {
         let number = if number.is_multiple_of(SHARED) {
             0
         } else {
@@ -260,7 +256,7 @@ impl HammerWriter {
         Ok(())
     }
 
-    async fn refuse(&mut self, number: u32) -> Result<(), AuditError> {
+    async fn refuse(&mut self, number: u32) -> AuditResult<()> {
         let refusal = AuditEntry {
             gate: Some("paths".to_owned()),
             decision: Some("refused".to_owned()),
@@ -274,11 +270,7 @@ impl HammerWriter {
     }
 
     /// Puts the making of a proposal on record, and keeps its document.
-    async fn propose(
-        &mut self,
-        number: u32,
-        [before, after]: [KeptState; 2],
-    ) -> Result<(), AuditError> {
+    async fn propose(&mut self, number: u32, [before, after]: [KeptState; 2]) -> AuditResult<()> {
         let (id, locale, path) = place(number);
         let now = Date::from_instant(time::OffsetDateTime::now_utc());
         let proposal = json!({
@@ -305,7 +297,7 @@ impl HammerWriter {
 }
 
 /// The members of every event.
-fn entry(event: AuditEvent, number: u32) -> Result<AuditEntry, AuditError> {
+fn entry(event: AuditEvent, number: u32) -> AuditResult<AuditEntry> {
     let (id, locale, path) = place(number);
     Ok(AuditEntry {
         client: Some(client()),

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::super::fields;
 use super::super::markup::{SiteLinks, counted, text};
 use super::cells;
-use crate::audit::{AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails};
+use crate::audit::{AuditLog, AuditResult, CallGroup, CallHistory, CallId, ChangeDetails};
 use crate::error::capitalised;
 use crate::view::{self, FactPart, Story};
 
@@ -58,7 +58,7 @@ pub(super) fn read_changes<'a>(
     log: &AuditLog,
     calls: impl IntoIterator<Item = &'a CallHistory>,
     left: &mut usize,
-) -> Result<AllChanged, AuditError> {
+) -> AuditResult<AllChanged> {
     let mut all = AllChanged::new();
     for call in calls {
         if *left == 0 {

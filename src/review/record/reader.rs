@@ -10,10 +10,10 @@ use super::cells;
 use super::chart::Chart;
 use super::visibility::RecordVisibility;
 use crate::audit::{
-    AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallId, CallSelector, CallStats,
-    GroupLimits, Groups,
+    AuditError, AuditLog, AuditResult, CallFilter, CallGroup, CallHistory, CallId, CallSelector,
+    CallStats, GroupLimits, Groups,
 };
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::render_budget::{self, RenderBudgetExceeded};
 
 /// The number of rows on a page of the list.
@@ -44,7 +44,7 @@ impl Readers {
     ///
     /// # Errors
     /// If none is free for a while.
-    pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
+    pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit> {
         let place = Arc::clone(&self.0).acquire_owned();
         match tokio::time::timeout(render_budget::PATIENCE, place).await {
             Ok(Ok(place)) => Ok(place),
@@ -190,7 +190,7 @@ pub(super) async fn changed(
 
 async fn blocking<T: Send + 'static>(
     readers: &Readers,
-    work: impl FnOnce() -> Result<T, AuditError> + Send + 'static,
+    work: impl FnOnce() -> AuditResult<T> + Send + 'static,
 ) -> Result<T, RecordReadError> {
     let broken = || RecordReadError::Fault("the reading broke off".to_owned());
     let permit = readers.place().await?;

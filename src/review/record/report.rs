@@ -23,8 +23,8 @@ use super::chart::Chart;
 use super::check::{self, LogCheck};
 use super::list_page;
 use crate::audit::{
-    AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallStats, CallVisibility, FileHead,
-    GroupSurvey, Groups, Latest,
+    AuditError, AuditLog, AuditResult, CallFilter, CallGroup, CallHistory, CallStats,
+    CallVisibility, FileHead, GroupSurvey, Groups, Latest,
 };
 use crate::words::separated;
 
@@ -93,7 +93,7 @@ impl<'a> ReportRequest<'a> {
     pub fn read(
         &'a self,
         mut progress: impl FnMut(&dyn Fn() -> String),
-    ) -> Result<ReadReport<'a>, AuditError> {
+    ) -> AuditResult<ReadReport<'a>> {
         let (mut figures, mut chart) = (CallStats::default(), Chart::default());
         let (mut survey, mut latest) = (GroupSurvey::default(), Latest::new(MAX_CALLS));
         let unreadable = self.log.calls.each(|call| {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::super::auth::Reviewer;
 use super::super::decision;
 use crate::audit::{CallGroup, CallHistory, CallVisibility, Record};
-use crate::error::Failure;
+use crate::error::Result;
 
 /// The part of the record that a reviewer may see.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl RecordVisibility {
     ///
     /// # Errors
     /// What keeps the proposals from being read.
-    pub(super) async fn load(reviewer: &Reviewer) -> Result<Self, Failure> {
+    pub(super) async fn load(reviewer: &Reviewer) -> Result<Self> {
         let mut proposals = HashSet::new();
         let outside = reviewer.ids_outside(Some(Instant::now())).await?;
         if !reviewer.sees_all {
@@ -87,7 +87,7 @@ impl RecordVisibility {
     ///
     /// # Errors
     /// What the wiki says where its pages have to be looked at.
-    pub(super) async fn narrow(&self, group: &mut CallGroup) -> Result<bool, Failure> {
+    pub(super) async fn narrow(&self, group: &mut CallGroup) -> Result<bool> {
         if self.is_all() || self.reviewer.bench.wiki.scope().is_open() {
             return Ok(true);
         }

@@ -16,7 +16,7 @@ use super::live::{LiveDelegate, stdio_client, user_over_stdio};
 use super::request::{grant, in_words, tools};
 use super::serving::{ServerNotice, running};
 use crate::audit::{CallId, Client};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::site::SiteName;
 use crate::store::on;
 use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteContext, denied};
@@ -83,7 +83,7 @@ impl Delegations {
     }
 
     /// The client as it is at this moment.
-    fn maker(&self, clients: &ClientRegistry) -> Result<Arc<ClientRecord>, Failure> {
+    fn maker(&self, clients: &ClientRegistry) -> Result<Arc<ClientRecord>> {
         let maker = clients.by_id(self.client.id);
         let maker = maker.filter(|maker| maker.backs(&self.by));
         // The token of the call bounds what a person hands on.
@@ -95,7 +95,7 @@ impl Delegations {
     }
 
     /// What bounds this client over stdio, and the address of a server where the same bounds hold.
-    async fn server_for(&self, site: &Site) -> Result<(String, String), Failure> {
+    async fn server_for(&self, site: &Site) -> Result<(String, String)> {
         let store = self.delegates.store();
         let running = on(&store, |store| running(store).map_err(DelegatesError::from)).await?;
         let bounds = site.bounds();
@@ -155,7 +155,7 @@ impl Family for Delegations {
         own.map(child).collect()
     }
 
-    async fn take(&self, changes: usize) -> Result<(), Failure> {
+    async fn take(&self, changes: usize) -> Result<()> {
         let (Some(clients), Some(_)) = (&self.clients, &self.client.bond) else {
             return Ok(());
         };
@@ -175,7 +175,7 @@ impl Family for Delegations {
         client: &Client,
         desk: &WriteContext,
         wanted: DelegateSpec,
-    ) -> Result<Delegated, Failure> {
+    ) -> Result<Delegated> {
         let site = self.site.upgrade();
         let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
         let (maker, basis, server) = if let Some(clients) = &self.clients {
@@ -227,7 +227,7 @@ impl Family for Delegations {
         })
     }
 
-    async fn end(&self, desk: &WriteContext, delegate: &str) -> Result<EndedDelegate, Failure> {
+    async fn end(&self, desk: &WriteContext, delegate: &str) -> Result<EndedDelegate> {
         let own = |line: &Arc<DelegateRecord>| self.is_own(line) && line.name() == delegate;
         let (all, _) = self.delegates.on(KeptDelegates::all).await?;
         let line = all.into_iter().find(own);

@@ -12,7 +12,7 @@ use super::delegate::{DelegateBasis, DelegateEndReason, DelegateRecord};
 use super::kept::KeptDelegates;
 use super::serving::{PostedNotice, ServerNotice};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, ClientId, Role};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::write::WriteContext;
 
 /// Time between two checks for ended delegates.
@@ -31,10 +31,7 @@ pub(in crate::server) fn client_of(line: &DelegateRecord) -> Client {
     }
 }
 
-pub(in crate::server) fn entry(
-    line: &DelegateRecord,
-    decision: &str,
-) -> Result<AuditEntry, Failure> {
+pub(in crate::server) fn entry(line: &DelegateRecord, decision: &str) -> Result<AuditEntry> {
     let call = CallId::current_or_new().map_err(|error| unrecorded(&error))?;
     Ok(AuditEntry {
         client: Some(client_of(line)),
@@ -53,7 +50,7 @@ pub(in crate::server) async fn settle(
     delegates: &KeptDelegates,
     desk: &WriteContext,
     ended: &DelegateRecord,
-) -> Result<usize, Failure> {
+) -> Result<usize> {
     // First, so that a server that is killed here leaves it to the next. What it remembered stays
     // its own where it cannot be handed over.
     let handed = hand_over(desk, ended).await.unwrap_or_else(|failure| {
@@ -81,7 +78,7 @@ async fn put_on_record(
     delegates: &KeptDelegates,
     desk: &WriteContext,
     ended: &DelegateRecord,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let digest = ended.digest().to_owned();
     let Some(turn) = delegates.on(move |all| all.turn_of(&digest)).await? else {
         return Ok(false);
@@ -119,7 +116,7 @@ pub(in crate::server) fn unrecorded(error: &AuditError) -> Failure {
     Failure::new(Code::AuditUnavailable, error.to_string())
 }
 
-async fn hand_over(desk: &WriteContext, ended: &DelegateRecord) -> Result<usize, Failure> {
+async fn hand_over(desk: &WriteContext, ended: &DelegateRecord) -> Result<usize> {
     // No client over stdio has memories of its own.
     let (Some(maker), DelegateBasis::Token(_)) = (ended.client.parent, &ended.by) else {
         return Ok(0);
@@ -164,11 +161,7 @@ pub(in crate::server) async fn watch(
 }
 
 /// Ends a delegate whose time is up, and settles one that has ended, at its site.
-async fn end(
-    clients: &ClientRegistry,
-    sites: &Sites,
-    line: &Arc<DelegateRecord>,
-) -> Result<(), Failure> {
+async fn end(clients: &ClientRegistry, sites: &Sites, line: &Arc<DelegateRecord>) -> Result<()> {
     let why = line.end_reason().unwrap_or(DelegateEndReason::TimeUp);
     let (line, call) = (Arc::clone(line), CallId::new()?);
     let ended = clients

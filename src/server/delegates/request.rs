@@ -6,7 +6,7 @@ use time::format_description::well_known::Rfc3339;
 use super::super::clients::client_record::ClientRecord;
 use super::delegate::DelegateRecord;
 use super::faults::invalid;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::Grant;
 use crate::page::Prefix;
 use crate::tools::{Registry, ToolDefinition, is_of_delegation};
@@ -19,7 +19,7 @@ pub(in crate::server) fn tools(
     registry: &Registry,
     maker: &ClientRecord,
     wanted: &DelegateSpec,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     let own: Vec<&ToolDefinition> = registry
         .definitions()
         .filter(|tool| maker.rights.offers(tool) && !is_of_delegation(tool))
@@ -52,7 +52,7 @@ pub(in crate::server) fn grant(
     maker: &ClientRecord,
     wanted: &DelegateSpec,
     tools: &[String],
-) -> Result<(Grant, Option<Vec<String>>), Failure> {
+) -> Result<(Grant, Option<Vec<String>>)> {
     let prefixes = wanted.prefixes.iter().flatten();
     let prefixes: Result<Vec<Prefix>, String> = prefixes.map(|text| Prefix::parse(text)).collect();
     let prefixes = prefixes.map_err(|fault| invalid("prefixes", &fault))?;

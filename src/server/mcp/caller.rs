@@ -11,7 +11,7 @@ use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::result;
 use crate::audit::{Client, Proposal};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{ClientLimits, SessionId};
 use crate::site::SiteName;
 use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see, name_at};
@@ -174,10 +174,7 @@ impl CallerContext {
     }
 
     /// The open proposals of a caller, oldest first.
-    pub(in crate::server) async fn open_proposals(
-        &self,
-        caller: &Caller,
-    ) -> Result<Vec<Proposal>, Failure> {
+    pub(in crate::server) async fn open_proposals(&self, caller: &Caller) -> Result<Vec<Proposal>> {
         let mut open = self.app.desk.proposals().all().await?;
         open.retain(|proposal| proposal.is_open() && may_see(caller, proposal));
         Ok(open)

@@ -14,7 +14,7 @@ use super::super::site::Sites;
 use super::caller::CallerContext;
 use super::resources::{ResourceReader, status_of};
 use super::session_rules::IndexState;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::gates::SessionId;
 use crate::memory::ExchangeMessage;
 use crate::site::SiteName;
@@ -84,7 +84,7 @@ impl<T: VisibleSites> SiteDirectory for Directory<T> {
         join_all(all.iter().map(|visit| overview(visit, caller))).await
     }
 
-    async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value, Failure>> {
+    async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value>> {
         let visit = find(&self.0, name)?;
         let reader = ResourceReader {
             visit: &visit,
@@ -99,7 +99,7 @@ impl<T: VisibleSites> SiteDirectory for Directory<T> {
         caller: &Caller,
         name: Option<&str>,
         message: Option<ExchangeMessage>,
-    ) -> Option<Result<Value, Failure>> {
+    ) -> Option<Result<Value>> {
         let visit = find(&self.0, name)?;
         let caller = at(&visit, caller);
         Some(match message {
@@ -170,7 +170,7 @@ async fn answer_peer(
     visit: &CallerContext,
     caller: &Caller,
     message: ExchangeMessage,
-) -> Result<Value, Failure> {
+) -> Result<Value> {
     may_not_exchange(visit).map_or(Ok(()), Err)?;
     let reply = visit.app.desk.answer_peer(caller, message).await?;
     Ok(json!({ "memories": reply }))
@@ -178,7 +178,7 @@ async fn answer_peer(
 
 /// Brings the index up to date, then exchanges memories; what is known of the index is told with
 /// the failure of an exchange.
-async fn sync(visit: &CallerContext, caller: &Caller) -> Result<Value, Failure> {
+async fn sync(visit: &CallerContext, caller: &Caller) -> Result<Value> {
     let desk = &visit.app.desk;
     let peer = desk.memory_peer();
     let exchanged = async {
@@ -206,7 +206,7 @@ fn name_of(visit: &CallerContext) -> Option<String> {
     visit.app.desk.audit().site().map(SiteName::to_string)
 }
 
-async fn sync_index(visit: &CallerContext) -> Result<Value, Failure> {
+async fn sync_index(visit: &CallerContext) -> Result<Value> {
     let index = &visit.app.index;
     if !index.is_on() {
         let message = "This site has no content index: WIKI_INDEX is off.";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{DiskResult as _, LocalStore, fs, if_there};
-use crate::store::{CopyError, DocumentKind, NOT_EMPTY, StoreError};
+use crate::store::{CopyError, DocumentKind, NOT_EMPTY, StoreError, StoreResult};
 
 /// A temporary file that is older was left behind by a killed process.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
@@ -58,7 +58,7 @@ impl LocalStore {
         all.collect()
     }
 
-    pub(super) fn tidy_up(&self) -> Result<Vec<String>, StoreError> {
+    pub(super) fn tidy_up(&self) -> StoreResult<Vec<String>> {
         let mut removed = Vec::new();
         for directory in &self.replaced_in() {
             let doing = "tidy a directory";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::{DiskResult as _, LocalStore, fs, if_there};
-use crate::store::{Blobs, Listed, StoreError};
+use crate::store::{Blobs, Listed, StoreError, StoreResult};
 
 /// How names of blobs end on the disk.
 const ENDING: &str = ".json.gz";
@@ -21,13 +21,13 @@ impl LocalStore {
 }
 
 impl Blobs for LocalStore {
-    fn put_blob(&self, name: &str, bytes: &[u8]) -> Result<u64, StoreError> {
+    fn put_blob(&self, name: &str, bytes: &[u8]) -> StoreResult<u64> {
         let path = self.blob_path(name);
         fs::replace(&path, bytes).at(&path, "keep a state")?;
         Ok(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
     }
 
-    fn renew_blob(&self, name: &str) -> Result<bool, StoreError> {
+    fn renew_blob(&self, name: &str) -> StoreResult<bool> {
         let path = self.blob_path(name);
         // The name is synced too: another process may not have come to it yet.
         let renewed = fs::open_file(&path)
@@ -37,7 +37,7 @@ impl Blobs for LocalStore {
         Ok(renewed.is_some())
     }
 
-    fn blob(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    fn blob(&self, name: &str, most: u64) -> StoreResult<Option<Vec<u8>>> {
         let path = self.blob_path(name);
         let read = fs::open_file(&path).and_then(|file| fs::read_at_most(&file, most));
         match if_there(read).at(&path, "read a kept state")? {
@@ -46,7 +46,7 @@ impl Blobs for LocalStore {
         }
     }
 
-    fn end_of_blob(&self, name: &str, count: u32) -> Result<Option<Vec<u8>>, StoreError> {
+    fn end_of_blob(&self, name: &str, count: u32) -> StoreResult<Option<Vec<u8>>> {
         let path = self.blob_path(name);
         let read = || -> io::Result<Vec<u8>> {
             let mut file = fs::open_file(&path)?;
@@ -59,11 +59,11 @@ impl Blobs for LocalStore {
         if_there(read()).at(&path, "read a kept state")
     }
 
-    fn blobs(&self) -> Result<Vec<Listed>, StoreError> {
+    fn blobs(&self) -> StoreResult<Vec<Listed>> {
         fs::list(&self.blob_directory(), ENDING)
     }
 
-    fn remove_blob(&self, name: &str, not_since: SystemTime) -> Result<bool, StoreError> {
+    fn remove_blob(&self, name: &str, not_since: SystemTime) -> StoreResult<bool> {
         let path = self.blob_path(name);
         let kept = std::fs::symlink_metadata(&path).and_then(|found| found.modified());
         let removed = kept.and_then(|kept| {
@@ -76,7 +76,7 @@ impl Blobs for LocalStore {
         Ok(removed.unwrap_or(false))
     }
 
-    fn sync_removed(&self) -> Result<(), StoreError> {
+    fn sync_removed(&self) -> StoreResult<()> {
         for path in [self.blob_directory(), self.run_directory()] {
             if_there(fs::sync_dir(&path)).at(&path, "sync what was removed")?;
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{DiskResult as _, LocalStore, fs, if_there};
-use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError};
+use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError, StoreResult};
 
 impl LocalStore {
     pub(super) fn document_path(&self, kind: DocumentKind, name: &str) -> PathBuf {
@@ -38,7 +38,7 @@ impl LocalStore {
 }
 
 impl Documents for LocalStore {
-    fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    fn document(&self, kind: DocumentKind, name: &str) -> StoreResult<Option<Vec<u8>>> {
         #[cfg(any(test, feature = "testing"))]
         self.documents_read
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -93,17 +93,12 @@ impl Documents for LocalStore {
         _fence: Fence,
         (kind, name): (DocumentKind, &str),
         bytes: &[u8],
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         let path = self.document_path(kind, name);
         fs::replace(&path, bytes).at(&path, "write a document")
     }
 
-    fn remove_held(
-        &self,
-        _fence: Fence,
-        kind: DocumentKind,
-        name: &str,
-    ) -> Result<bool, StoreError> {
+    fn remove_held(&self, _fence: Fence, kind: DocumentKind, name: &str) -> StoreResult<bool> {
         let path = self.document_path(kind, name);
         let removed = if_there(std::fs::remove_file(&path)).and_then(|removed| {
             let directory = path.parent().filter(|_| removed.is_some());
@@ -113,7 +108,7 @@ impl Documents for LocalStore {
         removed.at(&path, "remove a document")
     }
 
-    fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
+    fn documents(&self, kind: DocumentKind) -> StoreResult<Vec<Listed>> {
         #[cfg(any(test, feature = "testing"))]
         self.documents_listed
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-use super::super::{Listed, StoreError};
+use super::super::{Listed, StoreError, StoreResult};
 use crate::private_files::{self, FileOwner, may_hand_over};
 
 /// Number of bytes read at once while the end of a last line is looked for.
@@ -137,7 +137,7 @@ pub(crate) fn read_at_most(file: &File, most: u64) -> io::Result<Option<Vec<u8>>
 
 /// The files of a directory whose names end so, by their names without that ending. Others are
 /// ignored, and so are those that go meanwhile.
-pub fn list(directory: &Path, ending: &str) -> Result<Vec<Listed>, StoreError> {
+pub fn list(directory: &Path, ending: &str) -> StoreResult<Vec<Listed>> {
     let failed = |error: io::Error| StoreError::at(directory, "list a directory", &error);
     let mut listed = Vec::new();
     for entry in entries(directory).map_err(failed)? {

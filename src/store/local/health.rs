@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::fs::{self, WRITE_BY_OTHERS};
 use super::{DiskResult as _, LocalStore, if_there};
 use crate::private_files::FileOwner;
-use crate::store::{Store, StoreError, StoreHealth};
+use crate::store::{Store, StoreHealth, StoreResult};
 
 impl Store for LocalStore {
     #[cfg(any(test, feature = "testing"))]
@@ -19,7 +19,7 @@ impl Store for LocalStore {
         self.root.join("remote").exists()
     }
 
-    fn tidy(&self) -> Result<Vec<String>, StoreError> {
+    fn tidy(&self) -> StoreResult<Vec<String>> {
         self.tidy_up()
     }
 
@@ -33,7 +33,7 @@ impl Store for LocalStore {
         })
     }
 
-    fn probe(&self, size: usize) -> Result<(), StoreError> {
+    fn probe(&self, size: usize) -> StoreResult<()> {
         let path = self.wiki.join("probe");
         let write = || -> io::Result<()> {
             fs::make_dir(&self.wiki)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::leases::{HeldAs, LeaseScope};
-use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError};
+use crate::store::{Lease, LeaseMode, LeaseName, Leases, StoreError, StoreResult};
 
 /// A locked file; unlocked when dropped.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl LocalStore {
 }
 
 impl Leases for LocalStore {
-    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError> {
+    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> StoreResult<Option<Lease>> {
         let path = self.lease_path(name);
         let file = try_lock(&path, mode).at(&path, "take a lease")?;
         Ok(file.map(|file| {
@@ -75,7 +75,7 @@ impl Leases for LocalStore {
         self.lease_path(name).exists()
     }
 
-    fn sweep_leases(&self) -> Result<(), StoreError> {
+    fn sweep_leases(&self) -> StoreResult<()> {
         let directory = self.turns();
         let doing = "tidy the leases";
         for entry in fs::entries(&directory).at(&directory, doing)? {

@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::{MIRROR, StoreError};
+use super::{MIRROR, StoreError, StoreResult};
 
 /// The files of one wiki.
 #[derive(Debug, Clone)]
@@ -128,11 +128,11 @@ impl StoreError {
 /// The outcome of work on the disk.
 trait DiskResult<T> {
     /// The same, with [`StoreError::at`] in place of a disk error.
-    fn at(self, path: &Path, doing: &str) -> Result<T, StoreError>;
+    fn at(self, path: &Path, doing: &str) -> StoreResult<T>;
 }
 
 impl<T, E: Into<io::Error>> DiskResult<T> for Result<T, E> {
-    fn at(self, path: &Path, doing: &str) -> Result<T, StoreError> {
+    fn at(self, path: &Path, doing: &str) -> StoreResult<T> {
         self.map_err(|error| StoreError::at(path, doing, &error.into()))
     }
 }

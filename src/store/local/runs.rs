@@ -15,7 +15,7 @@ use super::leases::LockedFile;
 use super::{DiskResult as _, LocalStore, fs, if_there};
 use crate::store::{
     DocumentKind, Documents as _, Durability, Lease, LeaseMode, LeaseName, Leases as _, ListedRun,
-    RunBytes, RunWriter, Runs, StoreError,
+    RunBytes, RunWriter, Runs, StoreError, StoreResult,
 };
 
 /// Time for which an empty file counts as just being made.
@@ -36,7 +36,7 @@ impl LocalStore {
 
     /// Finds no pause; none is done while the lease is held. Where this process may not take the lease, the look
     /// alone counts.
-    fn unpaused(&self) -> Result<Option<Lease>, StoreError> {
+    fn unpaused(&self) -> StoreResult<Option<Lease>> {
         let look = || match self.document(DocumentKind::Pause, "") {
             Ok(None) => Ok(()),
             _ => Err(StoreError::Paused),
@@ -53,7 +53,7 @@ impl LocalStore {
 }
 
 impl Runs for LocalStore {
-    fn begin_run(&self, name: &str, count: &str) -> Result<Box<dyn RunWriter>, StoreError> {
+    fn begin_run(&self, name: &str, count: &str) -> StoreResult<Box<dyn RunWriter>> {
         let (directory, counted) = (self.run_directory(), self.count_path());
         fs::make_dir(&directory).at(&directory, "make directory")?;
         // No file is left of a run that could not be counted.
@@ -74,7 +74,7 @@ impl Runs for LocalStore {
         }))
     }
 
-    fn runs(&self) -> Result<Vec<ListedRun>, StoreError> {
+    fn runs(&self) -> StoreResult<Vec<ListedRun>> {
         let directory = self.run_directory();
         let doing = "list the runs";
         let mut runs = Vec::new();
@@ -88,13 +88,13 @@ impl Runs for LocalStore {
         Ok(runs)
     }
 
-    fn open_run(&self, name: &str) -> Result<Option<Box<dyn RunBytes>>, StoreError> {
+    fn open_run(&self, name: &str) -> StoreResult<Option<Box<dyn RunBytes>>> {
         let path = self.run_directory().join(name);
         let opened = if_there(File::open(&path)).at(&path, "read a run")?;
         Ok(opened.map(|file| -> Box<dyn RunBytes> { Box::new(file) }))
     }
 
-    fn remove_run(&self, name: &str) -> Result<bool, StoreError> {
+    fn remove_run(&self, name: &str) -> StoreResult<bool> {
         let path = self.run_directory().join(name);
         let removed = File::open(&path).and_then(|file| match file.try_lock() {
             Ok(()) => std::fs::remove_file(&path).map(|()| true),
@@ -105,7 +105,7 @@ impl Runs for LocalStore {
         Ok(removed.unwrap_or(false))
     }
 
-    fn run_count(&self) -> Result<Option<String>, StoreError> {
+    fn run_count(&self) -> StoreResult<Option<String>> {
         let path = self.count_path();
         let read = || {
             let (file, mut bytes) = (fs::open_file(&path)?, [0; MOST_COUNT]);
@@ -176,7 +176,7 @@ struct OwnFile {
 }
 
 impl RunWriter for OwnFile {
-    fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError> {
+    fn append(&mut self, lines: &[u8], until: Durability) -> StoreResult<()> {
         let is_unpaused = until == Durability::SyncedUnlessPaused;
         let _held = is_unpaused.then(|| self.store.unpaused()).transpose()?;
         self.check_in_place()?;
@@ -195,20 +195,20 @@ impl RunWriter for OwnFile {
 impl OwnFile {
     /// Checks that the path still names our file, as we left it: a removed file accepts writes
     /// without an error.
-    fn check_in_place(&self) -> Result<(), StoreError> {
+    fn check_in_place(&self) -> StoreResult<()> {
         let is_same = fs::is_same_file(&self.path, &self.file.0);
         self.check_ours(is_same.at(&self.path, "find a run's file")?)?;
         self.check_length()
     }
 
     /// Checks that our file holds exactly what was written.
-    fn check_length(&self) -> Result<(), StoreError> {
+    fn check_length(&self) -> StoreResult<()> {
         let found = self.file.0.metadata().at(&self.path, "find a run's file")?;
         self.check_ours(found.len() == self.length)
     }
 
     /// The error if the file is not ours, as we left it.
-    fn check_ours(&self, is_ours: bool) -> Result<(), StoreError> {
+    fn check_ours(&self, is_ours: bool) -> StoreResult<()> {
         if is_ours {
             return Ok(());
         }

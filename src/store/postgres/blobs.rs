@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::PostgresStore;
 use super::statement::{Statement, column, listed, listing, synced, whole};
-use crate::store::{Blobs, Listed, StoreError};
+use crate::store::{Blobs, Listed, StoreResult};
 
 /// Seconds for which a question may be under way: what was renewed so much before a time counts as renewed
 /// after it.
@@ -17,7 +17,7 @@ impl PostgresStore {
 }
 
 impl Blobs for PostgresStore {
-    fn put_blob(&self, name: &str, bytes: &[u8]) -> Result<u64, StoreError> {
+    fn put_blob(&self, name: &str, bytes: &[u8]) -> StoreResult<u64> {
         let sql = concat!(
             "INSERT INTO @.blob (wiki, name, bytes, changed) SELECT $1, $2, $3, clock_timestamp() WHERE ",
             synced!(),
@@ -27,7 +27,7 @@ impl Blobs for PostgresStore {
         Ok(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
     }
 
-    fn renew_blob(&self, name: &str) -> Result<bool, StoreError> {
+    fn renew_blob(&self, name: &str) -> StoreResult<bool> {
         let sql = concat!(
             "UPDATE @.blob SET changed = clock_timestamp() WHERE wiki = $1 AND name = $2 AND ",
             synced!(),
@@ -36,7 +36,7 @@ impl Blobs for PostgresStore {
         Ok(!self.database.ask(self.about_blob(sql, name))?.is_empty())
     }
 
-    fn blob(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    fn blob(&self, name: &str, most: u64) -> StoreResult<Option<Vec<u8>>> {
         let sql = "SELECT CASE WHEN octet_length(bytes) <= $3 THEN bytes END FROM @.blob
             WHERE wiki = $1 AND name = $2";
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -47,7 +47,7 @@ impl Blobs for PostgresStore {
         )
     }
 
-    fn end_of_blob(&self, name: &str, count: u32) -> Result<Option<Vec<u8>>, StoreError> {
+    fn end_of_blob(&self, name: &str, count: u32) -> StoreResult<Option<Vec<u8>>> {
         let sql = "SELECT substring(bytes FROM greatest(octet_length(bytes) - $3, 0)::int + 1) FROM @.blob
             WHERE wiki = $1 AND name = $2";
         let asked = self.about_blob(sql, name).integer(count.into());
@@ -55,7 +55,7 @@ impl Blobs for PostgresStore {
         rows.first().map(|row| column(row, 0)).transpose()
     }
 
-    fn blobs(&self) -> Result<Vec<Listed>, StoreError> {
+    fn blobs(&self) -> StoreResult<Vec<Listed>> {
         let sql = concat!("SELECT ", listing!(), " FROM @.blob WHERE wiki = $1");
         let rows = self
             .database
@@ -63,7 +63,7 @@ impl Blobs for PostgresStore {
         listed(&rows)
     }
 
-    fn remove_blob(&self, name: &str, not_since: SystemTime) -> Result<bool, StoreError> {
+    fn remove_blob(&self, name: &str, not_since: SystemTime) -> StoreResult<bool> {
         let ago = SystemTime::now().duration_since(not_since);
         let ago = ago.map_or_else(
             |ahead| -ahead.duration().as_secs_f64(),
@@ -79,7 +79,7 @@ impl Blobs for PostgresStore {
         Ok(!self.database.ask(asked)?.is_empty())
     }
 
-    fn sync_removed(&self) -> Result<(), StoreError> {
+    fn sync_removed(&self) -> StoreResult<()> {
         // They are gone for good when they are removed.
         Ok(())
     }

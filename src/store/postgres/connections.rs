@@ -30,7 +30,7 @@ use super::statement::Statement;
 use crate::private_files::{changeable_by_others, open_at_once};
 use crate::store::address::{DatabaseAddress, ServerPlace};
 use crate::store::local::fs::read_at_most;
-use crate::store::{SecretSource, StoreError};
+use crate::store::{SecretSource, StoreError, StoreResult};
 
 /// The most connections at a time.
 const MOST: usize = 8;
@@ -120,7 +120,7 @@ impl ConnectionPool {
     }
 
     /// Asks until there is an answer, on another connection if one breaks.
-    pub(super) async fn ask(&self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn ask(&self, statement: &Statement) -> StoreResult<Vec<Row>> {
         let deadline = Instant::now() + statement.limit;
         let sql = schema::in_schema(statement.sql, &self.address.schema);
         let mut pause = FIRST_PAUSE;

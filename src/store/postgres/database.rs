@@ -15,7 +15,7 @@ use super::faults::AskFault;
 use super::holder::{Holder, HolderTimes, keep_renewing};
 use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
-use crate::store::{DatabaseAddress, SecretSource, StoreError};
+use crate::store::{DatabaseAddress, SecretSource, StoreError, StoreResult};
 
 /// The time after its end within which a question may still be answered.
 const LATE: Duration = Duration::from_secs(2);
@@ -103,7 +103,7 @@ impl Database {
     }
 
     /// Makes our tables, or brings them up to this version.
-    pub fn migrate(&self) -> Result<Migrated, StoreError> {
+    pub fn migrate(&self) -> StoreResult<Migrated> {
         let pool = Arc::clone(&self.pool);
         let done = self.spawn(async move {
             let mut open = pool
@@ -117,18 +117,18 @@ impl Database {
     }
 
     /// The rights that this program needs and has not, each in words.
-    pub fn missing_rights(&self) -> Result<Vec<String>, StoreError> {
+    pub fn missing_rights(&self) -> StoreResult<Vec<String>> {
         self.texts(schema::MISSING_RIGHTS)
     }
 
     /// True if it takes no changes: it is a standby, or begins transactions that only read.
-    pub fn is_read_only(&self) -> Result<bool, StoreError> {
+    pub fn is_read_only(&self) -> StoreResult<bool> {
         Ok(!self.texts(schema::READ_ONLY)?.is_empty())
     }
 
     /// Says in a sentence's end that a failover may lose what was synced, if the database has standby servers and
     /// none is synchronous.
-    pub fn failover_risk(&self) -> Result<Option<String>, StoreError> {
+    pub fn failover_risk(&self) -> StoreResult<Option<String>> {
         let standbys = self.texts(schema::ASYNCHRONOUS_STANDBYS)?;
         Ok(standbys.first().map(|number| {
             format!(
@@ -138,7 +138,7 @@ impl Database {
     }
 
     /// The texts that a statement about our schema gives, whatever tables and rights there are.
-    fn texts(&self, sql: &'static str) -> Result<Vec<String>, StoreError> {
+    fn texts(&self, sql: &'static str) -> StoreResult<Vec<String>> {
         let pool = Arc::clone(&self.pool);
         let asked = self.spawn(async move {
             let open = pool.connect_unchecked().await;
@@ -152,14 +152,14 @@ impl Database {
     }
 
     /// The names of the wikis that have runs, in order.
-    pub fn wikis(&self) -> Result<Vec<String>, StoreError> {
+    pub fn wikis(&self) -> StoreResult<Vec<String>> {
         let sql = "SELECT DISTINCT wiki COLLATE \"C\" FROM @.run ORDER BY 1";
         let rows = self.ask(Statement::new(sql))?;
         rows.iter().map(|row| column(row, 0)).collect()
     }
 
     /// Asks, and waits for the answer up to the statement's end.
-    pub(super) fn ask(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn ask(&self, statement: Statement) -> StoreResult<Vec<Row>> {
         let (pool, limit) = (Arc::clone(&self.pool), statement.limit);
         let asked = self.spawn(async move { pool.ask(&statement).await });
         answer(&asked, limit + LATE)
@@ -186,7 +186,7 @@ impl Database {
     }
 
     /// The holder of this process, a new one if others removed the last.
-    pub(super) fn holder(&self) -> Result<Arc<Holder>, StoreError> {
+    pub(super) fn holder(&self) -> StoreResult<Arc<Holder>> {
         let mut holder = self.holder.lock();
         if let Some(holder) = holder.as_ref().filter(|holder| !holder.is_gone()) {
             return Ok(Arc::clone(holder));
@@ -203,8 +203,8 @@ impl Database {
     /// Begins work on the thread of the connections.
     fn spawn<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
-    ) -> Receiver<Result<T, StoreError>> {
+        work: impl Future<Output = StoreResult<T>> + Send + 'static,
+    ) -> Receiver<StoreResult<T>> {
         let (give, take) = sync_channel(1);
         if let Some(runtime) = &self.runtime {
             runtime.spawn(async move {
@@ -217,7 +217,7 @@ impl Database {
 }
 
 /// The result of work, if it comes within this time.
-fn answer<T>(work: &Receiver<Result<T, StoreError>>, within: Duration) -> Result<T, StoreError> {
+fn answer<T>(work: &Receiver<StoreResult<T>>, within: Duration) -> StoreResult<T> {
     let wait = || {
         work.recv_timeout(within)
             .unwrap_or_else(|error| match error {

@@ -2,7 +2,7 @@
 
 use super::PostgresStore;
 use super::statement::{Statement, column, listed, listing, synced, whole};
-use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError};
+use crate::store::{DocumentKind, Documents, Fence, Listed, StoreError, StoreResult};
 
 impl PostgresStore {
     /// The wiki of a kind: all have one pause.
@@ -23,7 +23,7 @@ impl PostgresStore {
     }
 
     /// Writes and removes a row of this size, of no kind.
-    pub(super) fn write_probe(&self, size: usize) -> Result<(), StoreError> {
+    pub(super) fn write_probe(&self, size: usize) -> StoreResult<()> {
         let write = concat!(
             "INSERT INTO @.document (wiki, kind, name, bytes, changed)
             SELECT $1, '', '', $2, clock_timestamp() WHERE ",
@@ -60,7 +60,7 @@ impl PostgresStore {
 }
 
 impl Documents for PostgresStore {
-    fn document(&self, kind: DocumentKind, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    fn document(&self, kind: DocumentKind, name: &str) -> StoreResult<Option<Vec<u8>>> {
         let most = i64::try_from(kind.most_bytes()).unwrap_or(i64::MAX);
         let asked = self
             .about(
@@ -78,7 +78,7 @@ impl Documents for PostgresStore {
         fence: Fence,
         (kind, name): (DocumentKind, &str),
         bytes: &[u8],
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         let sql = concat!(
             "INSERT INTO @.document (wiki, kind, name, bytes, changed)
             SELECT $1, $2, $3, $6, clock_timestamp() WHERE @.may_change($2, $4, $5) AND ",
@@ -91,12 +91,7 @@ impl Documents for PostgresStore {
         rows.first().map(drop).ok_or(StoreError::Overtaken)
     }
 
-    fn remove_held(
-        &self,
-        fence: Fence,
-        kind: DocumentKind,
-        name: &str,
-    ) -> Result<bool, StoreError> {
+    fn remove_held(&self, fence: Fence, kind: DocumentKind, name: &str) -> StoreResult<bool> {
         let sql = concat!(
             "WITH may AS MATERIALIZED (SELECT @.may_change($2, $4, $5) AS may), removed AS (
                 DELETE FROM @.document WHERE wiki = $1 AND kind = $2 AND name = $3
@@ -109,7 +104,7 @@ impl Documents for PostgresStore {
         column(rows.first().ok_or(StoreError::Overtaken)?, 0)
     }
 
-    fn documents(&self, kind: DocumentKind) -> Result<Vec<Listed>, StoreError> {
+    fn documents(&self, kind: DocumentKind) -> StoreResult<Vec<Listed>> {
         let sql = concat!(
             "SELECT ",
             listing!(),

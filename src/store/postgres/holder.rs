@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::connections::ConnectionPool;
 use super::statement::{Statement, synced, unsynced};
-use crate::store::StoreError;
+use crate::store::{StoreError, StoreResult};
 
 /// For how long a holder lives without being renewed, and how often it is.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ struct HeldNumbers {
 
 impl Holder {
     /// One that is not in the database yet.
-    pub(super) fn new(times: HolderTimes) -> Result<Self, StoreError> {
+    pub(super) fn new(times: HolderTimes) -> StoreResult<Self> {
         let id = getrandom::u64().map_err(|_| StoreError::BrokenOff)?;
         Ok(Self {
             id: id.cast_signed(),
@@ -129,7 +129,7 @@ impl Holder {
     }
 
     /// Asks once for a renewal.
-    pub(super) async fn renew(&self, pool: &ConnectionPool) -> Result<(), StoreError> {
+    pub(super) async fn renew(&self, pool: &ConnectionPool) -> StoreResult<()> {
         let began = clock();
         if pool.ask(&self.renewal()).await?.is_empty() {
             self.set_gone();

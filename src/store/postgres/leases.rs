@@ -6,7 +6,7 @@ use super::holder::Holder;
 use super::statement::{Statement, column, synced, unsynced};
 use super::{Database, PostgresStore};
 use crate::store::leases::{HeldAs, LeaseScope};
-use crate::store::{Fence, Lease, LeaseMode, LeaseName, Leases, StoreError};
+use crate::store::{Fence, Lease, LeaseMode, LeaseName, Leases, StoreError, StoreResult};
 
 /// A lease that lives as long as its row and its holder.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl PostgresStore {
 }
 
 impl Leases for PostgresStore {
-    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> Result<Option<Lease>, StoreError> {
+    fn try_lease(&self, name: &LeaseName, mode: LeaseMode) -> StoreResult<Option<Lease>> {
         let is_alone = mode == LeaseMode::Alone || name.scope() == LeaseScope::Passing;
         // The holder may have been removed; a new one was not.
         for _ in 0..2 {
@@ -95,7 +95,7 @@ impl Leases for PostgresStore {
         held.is_err() || held.is_ok_and(|rows| !rows.is_empty())
     }
 
-    fn sweep_leases(&self) -> Result<(), StoreError> {
+    fn sweep_leases(&self) -> StoreResult<()> {
         let sql = "DELETE FROM @.holder WHERE @.is_past(until, lasts)";
         self.database.ask(Statement::new(sql)).map(drop)
     }

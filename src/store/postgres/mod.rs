@@ -30,7 +30,7 @@ pub use database::Database;
 #[cfg(test)]
 use schema::Migrated;
 
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 
 /// The rows of one wiki.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
-    fn tidy(&self) -> Result<Vec<String>, StoreError> {
+    fn tidy(&self) -> StoreResult<Vec<String>> {
         // A statement is done whole or not at all.
         Ok(Vec::new())
     }
@@ -63,7 +63,7 @@ impl Store for PostgresStore {
         true
     }
 
-    fn probe(&self, size: usize) -> Result<(), StoreError> {
+    fn probe(&self, size: usize) -> StoreResult<()> {
         self.write_probe(size)
     }
 }

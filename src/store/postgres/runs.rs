@@ -7,7 +7,7 @@ use super::faults::NO_RIGHTS;
 use super::holder::Holder;
 use super::statement::{Statement, column, synced, time_before_now, unsigned, unsynced};
 use super::{Database, PostgresStore};
-use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError};
+use crate::store::{Durability, ListedRun, RunBytes, RunWriter, Runs, StoreError, StoreResult};
 
 /// The number of tries to append while the database does not answer in time.
 const TRIES: usize = 2;
@@ -48,7 +48,7 @@ impl PostgresStore {
 }
 
 impl Runs for PostgresStore {
-    fn begin_run(&self, name: &str, count: &str) -> Result<Box<dyn RunWriter>, StoreError> {
+    fn begin_run(&self, name: &str, count: &str) -> StoreResult<Box<dyn RunWriter>> {
         let id = getrandom::u64().map_err(|_| StoreError::BrokenOff)?;
         // Leaves the run when it is dropped, as it is if the answer is lost.
         let writer = RunRow {
@@ -83,7 +83,7 @@ impl Runs for PostgresStore {
         Err(StoreError::Overtaken)
     }
 
-    fn runs(&self) -> Result<Vec<ListedRun>, StoreError> {
+    fn runs(&self) -> StoreResult<Vec<ListedRun>> {
         let ask = |sql| {
             self.database
                 .ask(Statement::new(sql).text(&self.wiki).long())
@@ -105,7 +105,7 @@ impl Runs for PostgresStore {
         runs.collect()
     }
 
-    fn open_run(&self, name: &str) -> Result<Option<Box<dyn RunBytes>>, StoreError> {
+    fn open_run(&self, name: &str) -> StoreResult<Option<Box<dyn RunBytes>>> {
         let sql = "SELECT 1 FROM @.run WHERE wiki = $1 AND name = $2";
         let found = self.database.ask(self.about_run(sql, name))?;
         Ok(found.first().map(|_| -> Box<dyn RunBytes> {
@@ -120,7 +120,7 @@ impl Runs for PostgresStore {
         }))
     }
 
-    fn remove_run(&self, name: &str) -> Result<bool, StoreError> {
+    fn remove_run(&self, name: &str) -> StoreResult<bool> {
         let sql = concat!(
             "WITH ended AS (
                 DELETE FROM @.holder WHERE @.is_past(until, lasts)
@@ -135,7 +135,7 @@ impl Runs for PostgresStore {
         Ok(!removed.is_empty())
     }
 
-    fn run_count(&self) -> Result<Option<String>, StoreError> {
+    fn run_count(&self) -> StoreResult<Option<String>> {
         let sql = "SELECT count FROM @.run_count WHERE wiki = $1";
         let rows = self.database.ask(Statement::new(sql).text(&self.wiki))?;
         rows.first().map(|row| column(row, 0)).transpose()
@@ -189,7 +189,7 @@ impl RunRow {
     }
 
     /// Finds out why nothing was appended, and whether an earlier try had done it.
-    fn was_appended(&self, lines: &[u8], until: Durability) -> Result<(), StoreError> {
+    fn was_appended(&self, lines: &[u8], until: Durability) -> StoreResult<()> {
         // A lock is a change, and what it finds is as synced as it has to be.
         let sql = concat!(
             "WITH own AS (
@@ -225,7 +225,7 @@ impl RunRow {
 }
 
 impl RunWriter for RunRow {
-    fn append(&mut self, lines: &[u8], until: Durability) -> Result<(), StoreError> {
+    fn append(&mut self, lines: &[u8], until: Durability) -> StoreResult<()> {
         let length = i64::try_from(lines.len()).unwrap_or(i64::MAX);
         if lines.len() > MOST_APPENDED {
             return Err(StoreError::Unfit("is too large"));
@@ -299,7 +299,7 @@ impl RunRows {
     /// Reads from an offset: little where a record is looked up, more and more where the run is read on, and up to the
     /// end of the row they are in or as many more. In place of rows that somebody removed stands one line of zeros,
     /// as long as they were: it is no record, so the rest can be read and what is missing is named.
-    fn read(&mut self, start: u64) -> Result<(), StoreError> {
+    fn read(&mut self, start: u64) -> StoreResult<()> {
         let sql = "WITH here AS (
                 SELECT start, start + octet_length(bytes) > $3 AS is_there FROM @.line
                 WHERE wiki = $1 AND run = $2 AND start <= $3 ORDER BY start DESC LIMIT 1

@@ -6,7 +6,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::faults::{AskFault, INCOMPLETE, NO_TABLES};
 use super::statement::column;
-use crate::store::StoreError;
+use crate::store::{StoreError, StoreResult};
 
 /// The statements that make the tables, oldest first. One that was released never changes.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
@@ -138,7 +138,7 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, AskFault
 }
 
 /// The number of applied versions, all of which this program knows.
-fn known_of(applied: &[Vec<u8>]) -> Result<usize, StoreError> {
+fn known_of(applied: &[Vec<u8>]) -> StoreResult<usize> {
     for (digest, migration) in applied.iter().zip(MIGRATIONS) {
         if *digest != Sha256::digest(migration).as_slice() {
             return Err(StoreError::NotReady("has tables that another program made"));

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
-use crate::store::{Listed, StoreError};
+use crate::store::{Listed, StoreError, StoreResult};
 
 /// The end of most questions.
 const SHORT: Duration = Duration::from_secs(5);
@@ -120,7 +120,7 @@ impl Statement {
 }
 
 /// A column of a row.
-pub(super) fn column<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> Result<T, StoreError> {
+pub(super) fn column<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> StoreResult<T> {
     row.try_get(at).map_err(|error| {
         tracing::error!(%error, "store: the database answered with something else");
         StoreError::Io(std::io::ErrorKind::InvalidData)
@@ -128,7 +128,7 @@ pub(super) fn column<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> Resul
 }
 
 /// A length or an offset.
-pub(super) fn unsigned(row: &Row, at: usize) -> Result<u64, StoreError> {
+pub(super) fn unsigned(row: &Row, at: usize) -> StoreResult<u64> {
     u64::try_from(column::<i64>(row, at)?)
         .map_err(|_| StoreError::Io(std::io::ErrorKind::InvalidData))
 }
@@ -142,7 +142,7 @@ pub(super) fn time_before_now(seconds: f64) -> SystemTime {
 }
 
 /// Rows of [`listing`].
-pub(super) fn listed(rows: &[Row]) -> Result<Vec<Listed>, StoreError> {
+pub(super) fn listed(rows: &[Row]) -> StoreResult<Vec<Listed>> {
     let listed = rows.iter().map(|row| {
         Ok(Listed {
             name: column(row, 0)?,
@@ -155,7 +155,7 @@ pub(super) fn listed(rows: &[Row]) -> Result<Vec<Listed>, StoreError> {
 }
 
 /// The bytes in rows of length and bytes, which are null if they are more than asked for.
-pub(super) fn whole(rows: &[Row]) -> Result<Option<Vec<u8>>, StoreError> {
+pub(super) fn whole(rows: &[Row]) -> StoreResult<Option<Vec<u8>>> {
     let Some(row) = rows.first() else {
         return Ok(None);
     };

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::invalid_argument;
 use crate::audit::{DraftName, MemoryId, NotHex};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::page::{
     Date, Locale, NewPath, PagePath, PartSelector, Prefix, Reference, TagPattern, stored_tags,
 };
@@ -12,7 +12,7 @@ use crate::tools::output::without_nulls;
 use crate::wiki::{ListQuery, Wiki};
 
 /// Reads tags as the wiki stores them, without duplicates.
-pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
+pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>> {
     stored_tags(tags, &[]).map_err(|fault| invalid_argument("tags", fault))
 }
 
@@ -20,7 +20,7 @@ pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> 
 pub(in crate::tools) async fn known_tags(
     wiki: &Wiki,
     given: Option<Vec<String>>,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     Ok(wiki.without_hash(tags(given.unwrap_or_default())?).await?)
 }
 
@@ -31,7 +31,7 @@ pub(in crate::tools) async fn tag_filters(
     wiki: &Wiki,
     given: Option<Vec<String>>,
     without: Option<Vec<String>>,
-) -> Result<ListQuery, Failure> {
+) -> Result<ListQuery> {
     let patterns = |tags: Vec<String>| tags.into_iter().map(TagPattern::new).collect();
     let (tags, without) = (
         known_tags(wiki, given).await?,
@@ -52,7 +52,7 @@ pub(in crate::tools) async fn tag_filters(
 }
 
 /// Refuses a tag with a sign of exclusion, unless the wiki has such a tag.
-async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> Result<(), Failure> {
+async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> Result<()> {
     const SIGNS: [char; 2] = ['!', '-'];
     if !{ tags.iter().chain(without) }.any(|tag| tag.starts_with(SIGNS)) {
         return Ok(());
@@ -83,7 +83,7 @@ async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> R
 }
 
 /// Reads the selector of a part to be changed or copied.
-pub(in crate::tools) fn part(selector: &str) -> Result<PartSelector, Failure> {
+pub(in crate::tools) fn part(selector: &str) -> Result<PartSelector> {
     PartSelector::for_edit(selector).map_err(|fault| invalid_argument("section", fault.to_string()))
 }
 
@@ -92,7 +92,7 @@ pub(in crate::tools) fn new_place(
     wiki: &Wiki,
     path: &str,
     locale: Option<&str>,
-) -> Result<(Option<Locale>, NewPath), Failure> {
+) -> Result<(Option<Locale>, NewPath)> {
     let (named, path) = Reference::new_place(path, &wiki.settings().base_url)
         .map_err(|fault| invalid_argument("path", fault))?;
     let path = NewPath::parse(path.as_str()).map_err(|fault| invalid_argument("path", fault))?;
@@ -100,7 +100,7 @@ pub(in crate::tools) fn new_place(
 }
 
 /// The locale given by an argument or in a path; the two must agree.
-fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale>, Failure> {
+fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale>> {
     let said = said.map(Locale::as_stored);
     match (&said, &named) {
         (Some(said), Some(named)) if said != named => Err(invalid_argument(
@@ -128,7 +128,7 @@ pub(in crate::tools) fn places(
     wiki: &Wiki,
     path: Option<&str>,
     locale: Option<&str>,
-) -> Result<(Locales, Option<PagePath>), Failure> {
+) -> Result<(Locales, Option<PagePath>)> {
     let is_all = locale == Some(ALL);
     let (said, path) = place(wiki, path, locale.filter(|_| !is_all))?;
     let is_fallback = said.is_none() && !is_all;
@@ -142,10 +142,7 @@ pub(in crate::tools) fn places(
 
 /// Refuses a locale that the wiki has not, for a list or search that found nothing in it: an empty
 /// answer would be taken for a wiki without such pages.
-pub(in crate::tools) async fn known_locale(
-    wiki: &Wiki,
-    locale: Option<&Locale>,
-) -> Result<(), Failure> {
+pub(in crate::tools) async fn known_locale(wiki: &Wiki, locale: Option<&Locale>) -> Result<()> {
     let Some(locale) = locale else { return Ok(()) };
     let unknown = wiki.unknown_locale(locale).await;
     unknown.map_or(Ok(()), |unknown| Err(unknown.into()))
@@ -156,7 +153,7 @@ pub(in crate::tools) fn place(
     wiki: &Wiki,
     path: Option<&str>,
     locale: Option<&str>,
-) -> Result<(Option<Locale>, Option<PagePath>), Failure> {
+) -> Result<(Option<Locale>, Option<PagePath>)> {
     let Some(path) = path else {
         return Ok((one_locale(locale, None)?, None));
     };
@@ -169,33 +166,30 @@ pub(in crate::tools) fn place(
 }
 
 /// Reads the place at or below which a list looks, if one is named.
-pub(in crate::tools) fn prefix(path: Option<&str>) -> Result<Option<Prefix>, Failure> {
+pub(in crate::tools) fn prefix(path: Option<&str>) -> Result<Option<Prefix>> {
     let prefix = path.map(Prefix::sought).transpose();
     prefix.map_err(|fault| invalid_argument("path", fault))
 }
 
 /// The id of a memory, if one is named.
-pub(in crate::tools) fn memory_id(
-    name: &str,
-    id: Option<&str>,
-) -> Result<Option<MemoryId>, Failure> {
+pub(in crate::tools) fn memory_id(name: &str, id: Option<&str>) -> Result<Option<MemoryId>> {
     id.map(|id| required_memory_id(name, id)).transpose()
 }
 
 /// The id of a memory.
-pub(in crate::tools) fn required_memory_id(name: &str, id: &str) -> Result<MemoryId, Failure> {
+pub(in crate::tools) fn required_memory_id(name: &str, id: &str) -> Result<MemoryId> {
     id.parse()
         .map_err(|fault: NotHex| invalid_argument(name, fault.to_string()))
 }
 
 /// The name of a draft, or its id.
-pub(in crate::tools) fn draft(name: &str) -> Result<DraftName, Failure> {
+pub(in crate::tools) fn draft(name: &str) -> Result<DraftName> {
     name.parse()
         .map_err(|fault| invalid_argument("draft", fault))
 }
 
 /// Reads a date.
-pub(in crate::tools) fn date(name: &str, date: Option<&str>) -> Result<Option<Date>, Failure> {
+pub(in crate::tools) fn date(name: &str, date: Option<&str>) -> Result<Option<Date>> {
     date.map(Date::parse)
         .transpose()
         .map_err(|fault| invalid_argument(name, fault))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::{BrokenLink, PlaceLinks};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::index::IndexedLink;
 use crate::page::{LinkBase, LinkedSite, PagePath, anchor_forms, is_picture};
 use crate::tools::context::ToolContext;
@@ -27,7 +27,7 @@ pub(super) async fn find(
     context: &ToolContext,
     known: &PlaceLinks,
     site: &LinkedSite,
-) -> Result<Missing, Failure> {
+) -> Result<Missing> {
     if !known.indexed.knows_pages() {
         return Ok((Vec::new(), None));
     }
@@ -44,7 +44,7 @@ async fn anchors(
     context: &ToolContext,
     known: &PlaceLinks,
     own: Vec<IndexedLink>,
-) -> Result<Vec<(i64, BrokenLink)>, Failure> {
+) -> Result<Vec<(i64, BrokenLink)>> {
     let places = known.ids_by_place();
     let (mut asked, mut found) = (Vec::new(), Vec::new());
     let mut ask = |from: i64, to: i64, link: &str, place: (&str, &str), line| {

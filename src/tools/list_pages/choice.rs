@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::LinkFilter;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::tools::context::ToolContext;
 use crate::tools::input::invalid_argument;
 use crate::tools::links::{BrokenLinks, PlaceLinks};
@@ -31,7 +31,7 @@ impl Choice {
         context: &ToolContext,
         links: Option<LinkFilter>,
         property: Option<&str>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let mut choice = Self::default();
         let mut ids: Option<HashSet<i64>> = None;
         if let Some(property) = property {
@@ -70,7 +70,7 @@ impl Choice {
         context: &ToolContext,
         links: Option<LinkFilter>,
         property: Option<&str>,
-    ) -> Result<Option<Chosen>, Failure> {
+    ) -> Result<Option<Chosen>> {
         if !context.index.is_on() {
             let name = if links.is_some() { "links" } else { "property" };
             let fault = format!("needs the index: {SWITCHED_OFF}");
@@ -93,7 +93,7 @@ impl Choice {
         page: &mut Map<String, Value>,
         id: i64,
         shown_pages: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(broken) = &mut self.broken else {
             return Ok(());
         };
@@ -130,10 +130,7 @@ fn misread(name: &str, value: Option<&str>) -> Option<String> {
 }
 
 /// The pages with a property: `status=review`, or `status` with any value.
-async fn with_property(
-    context: &ToolContext,
-    property: &str,
-) -> Result<(HashSet<i64>, Indexed), Failure> {
+async fn with_property(context: &ToolContext, property: &str) -> Result<(HashSet<i64>, Indexed)> {
     let index = &context.index;
     if !index.is_on() {
         let fault = format!("needs the index: {SWITCHED_OFF}");

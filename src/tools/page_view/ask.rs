@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::audit::DraftName;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::page::PartSelector;
 use crate::tools::input::{MISSING_ID, invalid_argument};
 
@@ -65,7 +65,7 @@ pub(in crate::tools) struct PageReadOptions {
 
 impl PageReadOptions {
     /// The same, if the arguments are compatible.
-    pub(in crate::tools) fn checked(self) -> Result<Self, Failure> {
+    pub(in crate::tools) fn checked(self) -> Result<Self> {
         if self.draft.is_some() && self.version.is_some() {
             return Err(invalid_argument("draft", "cannot go with version"));
         }
@@ -83,7 +83,7 @@ impl PageReadOptions {
     }
 
     /// Refuses arguments that conflict with a section in the page's name.
-    pub(super) fn check_beside_section(&self) -> Result<(), Failure> {
+    pub(super) fn check_beside_section(&self) -> Result<()> {
         let named = [
             ("section", self.section.is_some()),
             ("lines", self.lines.is_some()),
@@ -190,7 +190,7 @@ macro_rules! page_input {
 pub(in crate::tools) use page_input;
 
 /// Reads the selector of a part.
-pub(in crate::tools) fn part(section: Option<&str>) -> Result<Option<PartSelector>, Failure> {
+pub(in crate::tools) fn part(section: Option<&str>) -> Result<Option<PartSelector>> {
     let part = section.map(PartSelector::parse).transpose();
     part.map_err(|fault| invalid_argument("section", fault.to_string()))
 }
@@ -203,7 +203,7 @@ pub(in crate::tools) fn one_or_several<T>(
     names: [&str; 2],
     one: Option<T>,
     several: Option<Vec<T>>,
-) -> Result<(Vec<T>, bool), Failure> {
+) -> Result<(Vec<T>, bool)> {
     let [name, plural] = names;
     match (one, several) {
         (Some(one), None) => Ok((vec![one], false)),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::answer::Excerpt;
 use super::ask::{PageReadOptions, PageViewKind};
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{
     Outline, PartKind, PartSelector, Section, SectionFault, Selector, SourceFormat, escaped,
 };
@@ -34,7 +34,7 @@ impl RequestedPart {
         source: Option<(&str, SourceFormat)>,
         ask: &PageReadOptions,
         anchor: Option<&str>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let whole = Self {
             range: 0..text.len(),
             body: 0,
@@ -123,7 +123,7 @@ pub(super) fn listing(
     format: SourceFormat,
     named: &RequestedPart,
     (ask, most): (&PageReadOptions, usize),
-) -> Result<Option<Excerpt>, Failure> {
+) -> Result<Option<Excerpt>> {
     let Some((selector, kind)) = ask
         .section
         .as_ref()
@@ -168,7 +168,7 @@ pub(super) fn listing(
 }
 
 /// The place of lines in a text.
-pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<Range<usize>, Failure> {
+pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<Range<usize>> {
     let lengths = || text.split_inclusive('\n').map(str::len);
     let start: usize = lengths().take(from - 1).sum();
     if start == text.len() && from > 1 {

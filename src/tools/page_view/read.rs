@@ -12,7 +12,7 @@ use super::ask::{PageReadOptions, PageViewKind};
 use super::metadata::{LinkNeighbours, Metadata};
 use super::named::{RequestedPart, below, lines_of, listing};
 use crate::audit::Draft;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::page::{
     Field, HiddenText, LinkedSite, Locale, Outline, PageInventory, PagePlace, PageReading, Slice,
     SourceFormat, escaped, plain_text, slice,
@@ -54,7 +54,7 @@ struct PageWithText {
 
 impl PageWithText {
     /// Refuses requests that do not apply to this page.
-    fn check(&self, ask: &PageReadOptions) -> Result<(), Failure> {
+    fn check(&self, ask: &PageReadOptions) -> Result<()> {
         match self.anchor {
             Some(_) => ask.check_beside_section(),
             None => Ok(()),
@@ -80,7 +80,7 @@ pub(in crate::tools) async fn answer(
     (wanted, is_several): (Vec<PageLookup>, bool),
     said: Option<Locale>,
     ask: &PageReadOptions,
-) -> Result<Output, Failure> {
+) -> Result<Output> {
     let draft = match &ask.draft {
         Some(name) => Some(context.desk.draft(&context.caller, name.clone()).await?),
         None => None,
@@ -125,7 +125,7 @@ pub(in crate::tools) async fn answer(
 }
 
 /// The number of bytes that a page could use.
-fn wish(found: &Result<PageWithText, Failure>) -> usize {
+fn wish(found: &Result<PageWithText>) -> usize {
     let Ok(found) = found else { return 0 };
     let scripts = [&found.page.script_css, &found.page.script_js];
     let scripts: usize = scripts.into_iter().flatten().map(String::len).sum();
@@ -152,7 +152,7 @@ async fn find(
     wanted: &PageLookup,
     said: Option<&Locale>,
     (ask, draft): (&PageReadOptions, Option<&Draft>),
-) -> Result<PageWithText, Failure> {
+) -> Result<PageWithText> {
     let wiki = &context.wiki;
     let created = draft.zip(named_place(context, wanted, said));
     let created = created.and_then(|(draft, place)| draft.at(&place));
@@ -239,11 +239,7 @@ fn not_there() -> Failure {
 }
 
 /// A page as of an old version; fields that versions do not keep are absent.
-async fn as_it_was(
-    context: &ToolContext,
-    page: PageReading,
-    version: i64,
-) -> Result<PageReading, Failure> {
+async fn as_it_was(context: &ToolContext, page: PageReading, version: i64) -> Result<PageReading> {
     let id = page.id.unwrap_or_default();
     let old = context
         .wiki
@@ -286,7 +282,7 @@ struct LinkContext {
 impl LinkContext {
     async fn load(
         context: &ToolContext,
-        found: &[Result<PageWithText, Failure>],
+        found: &[Result<PageWithText>],
         ask: &PageReadOptions,
     ) -> Self {
         let pages = found.iter().flatten().map(|found| &found.page);
@@ -351,7 +347,7 @@ fn show(
     found: PageWithText,
     (ask, linking): (&PageReadOptions, &LinkContext),
     (most, is_share): (usize, bool),
-) -> Result<PageView, Failure> {
+) -> Result<PageView> {
     found.check(ask)?;
     let (metadata, unavailable) = beside(&found, ask, linking);
     let as_read = found.as_read(ask);
@@ -462,7 +458,7 @@ fn cut(
     named: &RequestedPart,
     ask: &PageReadOptions,
     most: usize,
-) -> Result<(Slice, usize), Failure> {
+) -> Result<(Slice, usize)> {
     // Lines of plain text are counted here; lines of a source were already taken with its part.
     let (text, first_line) = match (ask.view, ask.lines()) {
         (PageViewKind::Text, Some(lines)) => (

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::scope::SearchScope;
 use super::{CONTENT, In, Indexed, MatchMode, Output, SWITCHED_OFF, SearchHit, Sought};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::index::{Pattern, PatternHit};
 use crate::page::escape_hidden;
 use crate::tools::context::ToolContext;
@@ -20,7 +20,7 @@ pub(super) async fn matching(
     way: MatchMode,
     (scope, place): (&Arc<SearchScope>, In),
     limit: usize,
-) -> Result<Output, Failure> {
+) -> Result<Output> {
     if place == In::Wiki {
         let fault = "cannot go with in: wiki, whose engine finds words alone";
         return Err(invalid_argument("match", fault));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{In, Input, MatchMode, SearchHit};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::tools::input::{self, invalid_argument};
 
 /// The most queries of one call.
@@ -35,7 +35,7 @@ impl Phrasings {
     ///
     /// # Errors
     /// `INVALID_INPUT` if arguments exclude each other.
-    pub(super) fn read(input: &Input, limit: usize) -> Result<Option<Self>, Failure> {
+    pub(super) fn read(input: &Input, limit: usize) -> Result<Option<Self>> {
         let around = input::count(input.context, 0);
         let by_lines = input.r#match.unwrap_or_default() != MatchMode::Words;
         if around > 0 && (by_lines || input.r#in == Some(In::Wiki) || input.related_to.is_some()) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::by_meaning::near_page;
 use super::scope::{SearchScope, listed};
 use super::{Indexed, LocalePath, Output, SearchHit, Sought, permille};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::tools::context::ToolContext;
 use crate::tools::output::some_count;
@@ -41,7 +41,7 @@ pub(super) async fn related(
     id: i64,
     scope: SearchScope,
     limit: usize,
-) -> Result<Output, Failure> {
+) -> Result<Output> {
     let scope = Arc::new(scope);
     let page = listed(&scope.listed, id)?;
     let mut kin = Kin::new();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Input;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::page::{Date, Locale, PagePath, PageReading};
 use crate::tools::context::ToolContext;
 use crate::tools::input::{self, Locales};
@@ -24,7 +24,7 @@ pub(super) struct SearchScope {
 
 impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
-    pub(super) async fn load(context: &ToolContext, input: &Input) -> Result<Self, Failure> {
+    pub(super) async fn load(context: &ToolContext, input: &Input) -> Result<Self> {
         let wiki = &context.wiki;
         let links_to = page_argument::links_to(context, input.links_to.as_deref()).await?;
         let (tags, without) = (input.tags.clone(), input.without_tags.clone());

@@ -7,7 +7,7 @@
 use url::Url;
 
 use super::super::client::{Wiki, below};
-use super::super::error::WikiError;
+use super::super::error::{WikiError, WikiResult};
 use super::super::operations::generated::{AssetsFolders, AssetsList, assets_folders, assets_list};
 use crate::page::{
     Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale,
@@ -80,7 +80,7 @@ impl Wiki {
     /// # Errors
     /// [`WikiError::NoFolder`] if there is none, or nothing in it may be read; else see
     /// [`WikiError`].
-    pub async fn asset_folder(&self, path: &PagePath) -> Result<AssetFolder, WikiError> {
+    pub async fn asset_folder(&self, path: &PagePath) -> WikiResult<AssetFolder> {
         if !self.admits_folder(path) {
             return Err(WikiError::NoFolder);
         }
@@ -101,7 +101,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if there is none, or it may not be read; else see [`WikiError`].
-    pub async fn asset(&self, path: &PagePath) -> Result<Asset, WikiError> {
+    pub async fn asset(&self, path: &PagePath) -> WikiResult<Asset> {
         if !self.admits_asset(path) {
             return Err(WikiError::NotFound);
         }
@@ -117,7 +117,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn asset_bytes(&self, path: &PagePath) -> Result<Option<Blob>, WikiError> {
+    pub async fn asset_bytes(&self, path: &PagePath) -> WikiResult<Option<Blob>> {
         if !self.admits_asset(path) {
             return Err(WikiError::NotFound);
         }
@@ -143,7 +143,7 @@ impl Wiki {
     pub(in crate::wiki) async fn missing_folders(
         &self,
         path: &PagePath,
-    ) -> Result<(Option<i64>, Vec<String>), WikiError> {
+    ) -> WikiResult<(Option<i64>, Vec<String>)> {
         let segments: Vec<&str> = path
             .as_str()
             .split('/')
@@ -171,16 +171,13 @@ impl Wiki {
     }
 
     /// The id of a folder that is there.
-    pub(super) async fn folder_there(&self, path: &PagePath) -> Result<i64, WikiError> {
+    pub(super) async fn folder_there(&self, path: &PagePath) -> WikiResult<i64> {
         let (found, _) = self.missing_folders(path).await?;
         found.ok_or(WikiError::NoFolder)
     }
 
     /// The folders in a folder, by their ids.
-    pub(in crate::wiki) async fn folders_in(
-        &self,
-        parent: i64,
-    ) -> Result<Vec<(i64, String)>, WikiError> {
+    pub(in crate::wiki) async fn folders_in(&self, parent: i64) -> WikiResult<Vec<(i64, String)>> {
         let data = self
             .query::<AssetsFolders>(assets_folders::Variables { parent })
             .await?;
@@ -195,7 +192,7 @@ impl Wiki {
         &self,
         folder: i64,
         path: &PagePath,
-    ) -> Result<Vec<Asset>, WikiError> {
+    ) -> WikiResult<Vec<Asset>> {
         let data = self
             .query::<AssetsList>(assets_list::Variables { folder })
             .await?;

@@ -11,7 +11,7 @@ use super::super::operations::generated::{
     CommentsIds, CommentsList, CommentsShown, comments_ids, comments_list, comments_shown,
 };
 use crate::page::{Date, PagePlace, PageReading, plain_text};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The interval at which the wiki takes comments of one account, which all API keys are, unless an
 /// administrator set another one; the limit of an address ends before it (W31).
@@ -39,7 +39,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if the page may not be read; else see [`WikiError`].
-    pub async fn comments(&self, page: &PageReading) -> Result<Vec<Comment>, WikiError> {
+    pub async fn comments(&self, page: &PageReading) -> WikiResult<Vec<Comment>> {
         let page = self.admitted_one(page.clone())?;
         let (locale, path) = (page.locale.as_str(), page.path.as_str());
         let listed = self
@@ -92,7 +92,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn comment_count(&self, (locale, path): &PagePlace) -> Result<usize, WikiError> {
+    pub async fn comment_count(&self, (locale, path): &PagePlace) -> WikiResult<usize> {
         let data = self
             .query::<CommentsIds>(comments_ids::Variables {
                 locale: locale.to_string(),

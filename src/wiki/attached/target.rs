@@ -5,7 +5,7 @@ use super::comments::Comment;
 use crate::page::{
     AssetOf, Attached, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, extension,
 };
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// A thing of a page, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,11 +39,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if it is gone, or its page is, or may not be read.
-    pub async fn thing_now(
-        &self,
-        state: &PageState,
-        added: Option<i64>,
-    ) -> Result<SeenThing, WikiError> {
+    pub async fn thing_now(&self, state: &PageState, added: Option<i64>) -> WikiResult<SeenThing> {
         match state.thing.as_ref().ok_or(WikiError::NotFound)? {
             Attached::Asset(of) => self.asset_now(state, of, added).await,
             Attached::Comment(of) => {
@@ -79,7 +75,7 @@ impl Wiki {
         state: &PageState,
         of: &AssetOf,
         added: Option<i64>,
-    ) -> Result<SeenThing, WikiError> {
+    ) -> WikiResult<SeenThing> {
         let folder = state.path.folder();
         let known = of.id.or(added);
         let found = match (of.folder, known) {
@@ -128,7 +124,7 @@ impl Wiki {
 
     /// An asset that is to come, in its folder as that is now: one that is not there is made only
     /// if it was asked for.
-    async fn asset_to_add(&self, state: PageState, of: AssetOf) -> Result<PageState, WikiError> {
+    async fn asset_to_add(&self, state: PageState, of: AssetOf) -> WikiResult<PageState> {
         if !self.admits_asset(&state.path) {
             return Err(WikiError::NoFolder);
         }
@@ -154,7 +150,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if the page is gone, or may not be read.
-    pub async fn thing_to_add(&self, state: PageState) -> Result<PageState, WikiError> {
+    pub async fn thing_to_add(&self, state: PageState) -> WikiResult<PageState> {
         match state.thing.clone().ok_or(WikiError::NotFound)? {
             Attached::Asset(of) => self.asset_to_add(state, of).await,
             Attached::Comment(of) => {

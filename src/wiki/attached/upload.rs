@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::super::client::{Wiki, below, encode};
-use super::super::error::WikiError;
+use super::super::error::{WikiError, WikiResult};
 use super::super::operations::generated::{AssetFolderCreate, asset_folder_create};
 use super::super::transport::classify::{RawAnswer, read_mutation, refusal};
 use crate::change::Change;
@@ -23,7 +23,7 @@ struct UploadRefusal {
 
 impl Wiki {
     /// Checks that the bytes of a change are within what the wiki takes (W37).
-    pub(in crate::wiki) fn check_upload(change: &Change) -> Result<(), WikiError> {
+    pub(in crate::wiki) fn check_upload(change: &Change) -> WikiResult<()> {
         match asset_of(change.after()) {
             Ok((_, asset)) if asset.bytes.size() <= MAX_ASSET_BYTES => Ok(()),
             Ok(_) => Err(WikiError::RequestTooLarge),
@@ -34,7 +34,7 @@ impl Wiki {
     /// Makes the folders that a file needs and sends it; each once. Returns the id of the asset.
     ///
     /// The wiki says `ok` where it stored nothing, too (W37), so its list is asked.
-    pub(in crate::wiki) async fn upload(&self, change: &Change) -> Result<Option<i64>, WikiError> {
+    pub(in crate::wiki) async fn upload(&self, change: &Change) -> WikiResult<Option<i64>> {
         let (state, asset) = asset_of(change.after())?;
         let folder = match asset.folder {
             Some(folder) => folder,
@@ -66,7 +66,7 @@ impl Wiki {
     }
 
     /// Makes folders, the outermost first; returns the id of the innermost.
-    async fn made_folder(&self, path: &PagePath, makes: &[String]) -> Result<i64, WikiError> {
+    async fn made_folder(&self, path: &PagePath, makes: &[String]) -> WikiResult<i64> {
         let mut parent = 0;
         for made in makes {
             let made = PagePath::as_stored(made.as_str());
@@ -97,7 +97,7 @@ impl Wiki {
     }
 }
 
-fn asset_of(state: Option<&PageState>) -> Result<(&PageState, &AssetOf), WikiError> {
+fn asset_of(state: Option<&PageState>) -> WikiResult<(&PageState, &AssetOf)> {
     match state.map(|state| (state, &state.thing)) {
         Some((state, Some(Attached::Asset(asset)))) => Ok((state, asset)),
         _ => Err(impossible()),
@@ -125,7 +125,7 @@ fn form(boundary: &str, folder: i64, name: &str, asset: &AssetOf) -> Vec<u8> {
 }
 
 /// Reads the wiki's answer to a form. An answer that is not the wiki's own leaves the outcome open.
-fn understood(answer: &RawAnswer) -> Result<(), WikiError> {
+fn understood(answer: &RawAnswer) -> WikiResult<()> {
     let is_own =
         serde_json::from_slice::<UploadRefusal>(&answer.body).is_ok_and(|it| !it.succeeded);
     match answer.status {

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::super::client::Wiki;
-use super::super::error::WikiError;
+use super::super::error::{WikiError, WikiResult};
 use super::super::transport::classify::{RawAnswer, read_query};
 use crate::custom::{QUESTION, Query, Schema, of_answer};
 
@@ -40,11 +40,7 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`]. A query that may show pages finds nothing where reads are bounded, since
     /// its answer cannot be.
-    pub async fn ask(
-        &self,
-        query: &Query,
-        variables: &Map<String, Value>,
-    ) -> Result<Value, WikiError> {
+    pub async fn ask(&self, query: &Query, variables: &Map<String, Value>) -> WikiResult<Value> {
         if query.touches_pages && !self.scope().is_open() {
             return Err(WikiError::NotFound);
         }
@@ -103,7 +99,7 @@ fn told(error: &WikiError) -> NoSchema {
     }
 }
 
-fn within(answer: &RawAnswer, limit: usize) -> Result<(), WikiError> {
+fn within(answer: &RawAnswer, limit: usize) -> WikiResult<()> {
     let fits = answer.body.len() <= limit;
     fits.then_some(())
         .ok_or(WikiError::AnswerTooLarge { limit })

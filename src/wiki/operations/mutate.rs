@@ -15,7 +15,7 @@ use super::generated::{
 use crate::change::{Change, Operation};
 use crate::gates::SureStep;
 use crate::page::{Attached, Date, Field, PageState};
-use crate::wiki::{MAX_REQUEST_BYTES, WikiError};
+use crate::wiki::{MAX_REQUEST_BYTES, WikiError, WikiResult};
 
 /// The outcome of a mutation, as known right after it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::RequestTooLarge`].
-    pub fn check_size(change: &Change) -> Result<(), WikiError> {
+    pub fn check_size(change: &Change) -> WikiResult<()> {
         for kind in change.steps() {
             if kind == Operation::UploadAsset {
                 Self::check_upload(change)?;
@@ -182,7 +182,7 @@ impl Sending {
     }
 }
 
-fn understood(answer: Result<Option<i64>, WikiError>) -> MutationOutcome {
+fn understood(answer: WikiResult<Option<i64>>) -> MutationOutcome {
     match answer {
         Ok(id) => MutationOutcome::Succeeded { id },
         Err(error) if error.was_not_sent() => MutationOutcome::NotSent(error),
@@ -210,7 +210,7 @@ fn with_right_of(kind: Operation, error: WikiError) -> WikiError {
 }
 
 /// The request of one step, as it goes out.
-fn request(kind: Operation, change: &Change) -> Result<Vec<u8>, WikiError> {
+fn request(kind: Operation, change: &Change) -> WikiResult<Vec<u8>> {
     let impossible = || WikiError::malformed("the change");
     let id = || {
         change
@@ -263,7 +263,7 @@ fn request(kind: Operation, change: &Change) -> Result<Vec<u8>, WikiError> {
     }
 }
 
-fn body<Q: GraphQLQuery>(variables: Q::Variables) -> Result<Vec<u8>, WikiError>
+fn body<Q: GraphQLQuery>(variables: Q::Variables) -> WikiResult<Vec<u8>>
 where
     Q::ResponseData: DeserializeOwned,
 {
@@ -378,7 +378,7 @@ macro_rules! answered {
 }
 
 /// Reads whether a mutation succeeded, and the id of what it made.
-fn succeeded(kind: Operation, answer: &RawAnswer) -> Result<Option<i64>, WikiError> {
+fn succeeded(kind: Operation, answer: &RawAnswer) -> WikiResult<Option<i64>> {
     match kind {
         Operation::Create => {
             let made = answered!(answer, page_create, pages.create).page;

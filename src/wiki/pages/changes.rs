@@ -16,7 +16,7 @@ use super::history::{HistoryEntry, part_of};
 use super::list::ListQuery;
 use super::version::{Version, one};
 use crate::page::{Date, PageReading};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Number of a page's newest versions that are considered.
 const LOOK_BACK: usize = 50;
@@ -70,7 +70,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn dated_since(&self, since: OffsetDateTime) -> Result<Vec<PageReading>, WikiError> {
+    pub async fn dated_since(&self, since: OffsetDateTime) -> WikiResult<Vec<PageReading>> {
         let query = ListQuery::newest_first();
         let is_new = |page: &PageReading| {
             let written = page.updated_at.as_ref().and_then(Date::instant);
@@ -97,7 +97,7 @@ impl Wiki {
         &self,
         listed: Vec<PageReading>,
         since: OffsetDateTime,
-    ) -> Result<Vec<ChangedPage>, WikiError> {
+    ) -> WikiResult<Vec<ChangedPage>> {
         let pasts = self.pasts(&listed, since);
         let layers = LayerRefusals::default();
         let pages = listed.iter().cloned();
@@ -109,7 +109,7 @@ impl Wiki {
             .zip(now)
             .map(|(past, page)| Ok(ChangedPage { page: page?, past }))
             // The page may have been moved or tagged meanwhile.
-            .filter(|changed: &Result<ChangedPage, WikiError>| {
+            .filter(|changed: &WikiResult<ChangedPage>| {
                 let is_hidden = |changed: &ChangedPage| !self.scope().admits(&changed.page);
                 !changed.as_ref().is_ok_and(is_hidden)
             })
@@ -120,7 +120,7 @@ impl Wiki {
         &self,
         listed: &[PageReading],
         since: OffsetDateTime,
-    ) -> Result<Vec<Option<PageWrites>>, WikiError> {
+    ) -> WikiResult<Vec<Option<PageWrites>>> {
         let variables = listed.iter().map(|page| page_history::Variables {
             id: page.id.unwrap_or_default(),
             offset_page: Some(0),
@@ -172,7 +172,7 @@ impl Wiki {
         &self,
         listed: PageReading,
         layers: &LayerRefusals,
-    ) -> Result<PageReading, WikiError> {
+    ) -> WikiResult<PageReading> {
         let id = listed.id.unwrap_or_default();
         for (layer, refusals) in layers.0.iter().enumerate() {
             if refusals.load(Ordering::Relaxed) >= MOST_REFUSALS {

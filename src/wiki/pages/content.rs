@@ -7,7 +7,7 @@ use super::super::operations::generated::{
 };
 use super::super::transport::batch;
 use crate::page::{PageReading, plain_text};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// A way to the content of a page, as wide as the rights of some kind of key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ impl ContentLayer {
 pub struct Contents {
     /// For each page, in order: the listed page with its content; `None` if the layer does not give
     /// it to this key; [`WikiError::NotFound`] if the page is gone.
-    pub each: Vec<Result<Option<PageReading>, WikiError>>,
+    pub each: Vec<WikiResult<Option<PageReading>>>,
     /// Number of bytes that arrived, if one request was for all of them.
     pub bytes: usize,
 }
@@ -83,7 +83,7 @@ impl Wiki {
         &self,
         layer: ContentLayer,
         listed: &[PageReading],
-    ) -> Result<Contents, WikiError> {
+    ) -> WikiResult<Contents> {
         match (layer, listed) {
             (ContentLayer::Single, _) => self.texts::<PageContent>(listed).await,
             (ContentLayer::Latest, _) => self.texts::<PageLatestContent>(listed).await,
@@ -95,7 +95,7 @@ impl Wiki {
         }
     }
 
-    async fn texts<Q: ReadsText>(&self, listed: &[PageReading]) -> Result<Contents, WikiError> {
+    async fn texts<Q: ReadsText>(&self, listed: &[PageReading]) -> WikiResult<Contents> {
         let ids: Vec<i64> = listed.iter().filter_map(|page| page.id).collect();
         let answers = self.many::<Q::Page>(Q::OPERATION, &ids).await?;
         let each = listed.iter().zip(answers.each).map(|(page, answer)| {
@@ -116,7 +116,7 @@ impl Wiki {
         &self,
         layer: ContentLayer,
         listed: &PageReading,
-    ) -> Result<Option<PageReading>, WikiError> {
+    ) -> WikiResult<Option<PageReading>> {
         if layer == ContentLayer::Source {
             let content = self.with_source(listed.clone()).await?.content;
             return Ok(content.map(|content| PageReading {
@@ -133,7 +133,7 @@ impl Wiki {
 }
 
 /// A refusal is no error: another layer may give the page.
-fn readable(page: Result<PageReading, WikiError>) -> Result<Option<PageReading>, WikiError> {
+fn readable(page: WikiResult<PageReading>) -> WikiResult<Option<PageReading>> {
     match page {
         Ok(page) => Ok(Some(page)),
         Err(WikiError::Forbidden { .. } | WikiError::TurnedAway { .. }) => Ok(None),

@@ -11,7 +11,7 @@ use super::super::transport::batch;
 use super::all_pages::AllPages;
 use super::seen_pages::SeenPage;
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most that are remembered of each kind, the newest.
 const MOST: usize = 500;
@@ -24,7 +24,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all.
-    pub async fn deleted_among(&self, ids: &[i64]) -> Result<HashSet<i64>, WikiError> {
+    pub async fn deleted_among(&self, ids: &[i64]) -> WikiResult<HashSet<i64>> {
         let mut deleted = HashSet::new();
         let mut untold = 0_usize;
         for some in ids.chunks(batch::MOST) {
@@ -53,7 +53,7 @@ impl Wiki {
     }
 
     /// Asks for one page by what keys of fewer rights are told of it; `None` if this one is told nothing.
-    async fn is_deleted(&self, id: i64) -> Result<Option<bool>, WikiError> {
+    async fn is_deleted(&self, id: i64) -> WikiResult<Option<bool>> {
         if let Some(is_deleted) = told(self.conflict_latest(id).await.map(drop))? {
             return Ok(Some(is_deleted));
         }
@@ -117,7 +117,7 @@ impl KeyState {
 }
 
 /// Tells by an answer whether a page is gone; `None` if it does not say.
-fn told(answer: Result<(), WikiError>) -> Result<Option<bool>, WikiError> {
+fn told(answer: WikiResult<()>) -> WikiResult<Option<bool>> {
     match answer {
         Ok(()) => Ok(Some(false)),
         Err(WikiError::NotFound) => Ok(Some(true)),

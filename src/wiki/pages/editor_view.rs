@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::rendered::editor_head;
 use crate::page::{Date, Locale, PagePath, PageReading};
-use crate::wiki::{PageRights, Right, Wiki, WikiError};
+use crate::wiki::{PageRights, Right, Wiki, WikiError, WikiResult};
 
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Option<EditorView>, WikiError> {
+    ) -> WikiResult<Option<EditorView>> {
         self.in_editor(locale, path, parse).await
     }
 
@@ -45,7 +45,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<bool, WikiError> {
+    ) -> WikiResult<bool> {
         let is_there = |html: &str| opens_at(html, locale, path).then_some(());
         Ok(self.in_editor(locale, path, is_there).await?.is_some())
     }
@@ -57,7 +57,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Option<PageRights>, WikiError> {
+    ) -> WikiResult<Option<PageRights>> {
         let address = self.address_of("e", locale, path)?;
         self.read_by_get(&address, |answer| {
             let html = std::str::from_utf8(&answer.body).ok();
@@ -76,7 +76,7 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
         take: impl Fn(&str) -> Option<T>,
-    ) -> Result<Option<T>, WikiError> {
+    ) -> WikiResult<Option<T>> {
         let address = self.address_of("e", locale, path)?;
         self.read_by_get(&address, |answer| match answer.status {
             200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(&take)),

@@ -3,7 +3,7 @@
 use super::super::operations::generated::{PageHistory, page_history};
 use super::authors::author;
 use crate::page::{Date, Locale, PagePath};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// An entry of a page's history: a version that a later write replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +41,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`] for an unknown page.
-    pub async fn history(
-        &self,
-        id: i64,
-        offset: usize,
-        limit: usize,
-    ) -> Result<History, WikiError> {
+    pub async fn history(&self, id: i64, offset: usize, limit: usize) -> WikiResult<History> {
         let locale = self.admit_id(id).await?;
         let size = limit.max(1);
         let first = offset / size;
@@ -106,7 +101,7 @@ pub(in crate::wiki) fn part_of(
 /// The date of the newest version; `None` if a page has no versions.
 pub(in crate::wiki) fn newest_version(
     data: page_history::ResponseData,
-) -> Result<Option<Date>, WikiError> {
+) -> WikiResult<Option<Date>> {
     let history = data.pages.and_then(|pages| pages.history);
     let history = history.ok_or(WikiError::NotFound)?;
     let newest = history.trail.into_iter().flatten().flatten().next();

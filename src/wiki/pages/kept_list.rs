@@ -11,7 +11,7 @@ use super::super::rights::key_state::KeyState;
 use super::all_pages::{AllPages, FEW, a_moment_ago};
 use super::list::{ListQuery, without_cut_end};
 use crate::page::PageReading;
-use crate::wiki::{PageOrderBy, Wiki, WikiError};
+use crate::wiki::{PageOrderBy, Wiki, WikiError, WikiResult};
 
 /// Lifetime of a list.
 const LIFE: Duration = Duration::from_mins(1);
@@ -25,7 +25,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn pages_lately(&self) -> Result<Arc<AllPages>, WikiError> {
+    pub async fn pages_lately(&self) -> WikiResult<Arc<AllPages>> {
         if self.scope().asks_for_tags() {
             return self.pages_as_of(a_moment_ago()).await;
         }
@@ -39,12 +39,12 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
+    pub async fn pages_now(&self) -> WikiResult<Arc<AllPages>> {
         Ok(self.seen_of(self.list_all().await?))
     }
 
     /// All pages as they are, without bounds on reading.
-    async fn list_all(&self) -> Result<Arc<AllPages>, WikiError> {
+    async fn list_all(&self) -> WikiResult<Arc<AllPages>> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let _listing = keyed.listing.lock().await;
         if let Some(kept) = self.listed_since(asked).await {
@@ -62,12 +62,12 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn pages_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
+    pub async fn pages_as_of(&self, time: Instant) -> WikiResult<Arc<AllPages>> {
         Ok(self.seen_of(Box::pin(self.all_as_of(time)).await?))
     }
 
     /// The same without bounds on reading.
-    async fn all_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
+    async fn all_as_of(&self, time: Instant) -> WikiResult<Arc<AllPages>> {
         let keyed = self.keyed();
         let _looking = keyed.looking.lock().await;
         let Some(kept) = self.all_kept().await else {
@@ -127,7 +127,7 @@ impl Wiki {
     pub(in crate::wiki) async fn listed(
         &self,
         is_wanted: impl Fn(&PageReading) -> bool,
-    ) -> Result<PageReading, WikiError> {
+    ) -> WikiResult<PageReading> {
         let is_wanted = |page: &PageReading| is_wanted(page) && self.scope().admits(page);
         if let Some(kept) = self.kept_pages().await
             && kept.pages.len() > FEW
@@ -150,7 +150,7 @@ impl Wiki {
 
     /// True if a page's entry in the list is still current: no page was changed since, and it is
     /// still at the same place.
-    async fn is_as_listed(&self, kept: &AllPages, page: &PageReading) -> Result<bool, WikiError> {
+    async fn is_as_listed(&self, kept: &AllPages, page: &PageReading) -> WikiResult<bool> {
         let newest = self.rows(&ListQuery::newest_first(), Some(1)).await?;
         let newest = newest.first().and_then(|page| page.updated_at.as_ref());
         let both = newest.zip(kept.last_change());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::super::operations::generated::{PageList, PageOrderBy, PageOrderByDirection, page_list};
 use super::all_pages::AllPages;
-use crate::wiki::{Wiki, WikiError, aside};
+use crate::wiki::{Wiki, WikiError, WikiResult, aside};
 use time::OffsetDateTime;
 
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
@@ -149,13 +149,13 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
+    pub async fn list(&self, query: &ListQuery, limit: usize) -> WikiResult<ListPart> {
         let part = self.part_of_list(query, limit).await?;
         part.pages.iter().for_each(|page| self.note_seen(page));
         Ok(part)
     }
 
-    async fn part_of_list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
+    async fn part_of_list(&self, query: &ListQuery, limit: usize) -> WikiResult<ListPart> {
         let linking = match query.links_to {
             Some(id) => {
                 let pages = self.pages_now().await?;
@@ -202,7 +202,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn count_elsewhere(&self, query: &ListQuery) -> Result<usize, WikiError> {
+    pub async fn count_elsewhere(&self, query: &ListQuery) -> WikiResult<usize> {
         if query.locale.is_none() || !self.has_other_locales().await {
             return Ok(0);
         }
@@ -244,7 +244,7 @@ impl Wiki {
         pages: &AllPages,
         id: i64,
         locale: Option<&Locale>,
-    ) -> Result<HashSet<i64>, WikiError> {
+    ) -> WikiResult<HashSet<i64>> {
         let target = pages.iter().find(|page| page.id == Some(id));
         let target = target.ok_or(WikiError::NotFound)?;
         let locales: BTreeSet<&Locale> = match locale {
@@ -261,7 +261,7 @@ impl Wiki {
         &self,
         query: &ListQuery,
         limit: Option<usize>,
-    ) -> Result<Vec<PageReading>, WikiError> {
+    ) -> WikiResult<Vec<PageReading>> {
         let data = uncounted(self.query::<PageList>(variables(query, limit))).await?;
         let pages = data.pages.as_ref().map_or(0, |pages| pages.list.len());
         Ok(aside(pages * BYTES_A_PAGE, || listed(data, query)))

@@ -16,7 +16,7 @@ use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::render_budget;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most reads of the editor view of a changing page.
 const MAX_LOOKS: usize = 3;
@@ -26,7 +26,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`], or whatever the last layer says.
-    pub async fn page_by_id(&self, id: i64) -> Result<PageReading, WikiError> {
+    pub async fn page_by_id(&self, id: i64) -> WikiResult<PageReading> {
         match self.fullest(id).await {
             Err(error) if error.is_forbidden() => {}
             answered => return answered,
@@ -41,7 +41,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`], or [`WikiError::Forbidden`] for a key that cannot read them all.
-    pub async fn whole_page(&self, id: i64, lost: &[Field]) -> Result<PageReading, WikiError> {
+    pub async fn whole_page(&self, id: i64, lost: &[Field]) -> WikiResult<PageReading> {
         let page = self.fullest(id).await?;
         // Only styles may be such that no view shows them exactly; then this is reported.
         let lost: Vec<Field> = lost.iter().copied().chain([Field::ScriptCss]).collect();
@@ -55,7 +55,7 @@ impl Wiki {
     /// Reads a page by the layers of those who may write it, beginning with the one that worked
     /// last. Where `conflictLatest` is refused `single` is too, since its fields need
     /// write:pages (W2).
-    async fn fullest(&self, id: i64) -> Result<PageReading, WikiError> {
+    async fn fullest(&self, id: i64) -> WikiResult<PageReading> {
         if render_budget::is_counted() {
             // A hidden page answers like a missing one, which waits for no room.
             self.admit_id(id).await?;
@@ -63,7 +63,7 @@ impl Wiki {
         self.admitted_one(self.fullest_of_all(id).await?)
     }
 
-    async fn fullest_of_all(&self, id: i64) -> Result<PageReading, WikiError> {
+    async fn fullest_of_all(&self, id: i64) -> WikiResult<PageReading> {
         let large = &self.traffic().large;
         let expected = render_budget::expect_answer(large.size_of(id));
         expected.await.map_err(WikiError::NoRoom)?;
@@ -72,7 +72,7 @@ impl Wiki {
         Ok(page)
     }
 
-    async fn fullest_as_it_comes(&self, id: i64) -> Result<PageReading, WikiError> {
+    async fn fullest_as_it_comes(&self, id: i64) -> WikiResult<PageReading> {
         let keyed = self.keyed();
         let is_writer = keyed.is_writer.load(Ordering::Relaxed);
         if !is_writer {
@@ -93,7 +93,7 @@ impl Wiki {
         Ok(page)
     }
 
-    pub(in crate::wiki) async fn single(&self, id: i64) -> Result<PageReading, WikiError> {
+    pub(in crate::wiki) async fn single(&self, id: i64) -> WikiResult<PageReading> {
         let data = self
             .query::<PageSingle>(page_single::Variables { id })
             .await?;
@@ -104,11 +104,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::NotFound`], or whatever the last layer says.
-    pub async fn page_by_path(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<PageReading, WikiError> {
+    pub async fn page_by_path(&self, locale: &Locale, path: &PagePath) -> WikiResult<PageReading> {
         let variables = page_single_by_path::Variables {
             path: path.as_str().to_owned(),
             locale: locale.as_str().to_owned(),
@@ -135,7 +131,7 @@ impl Wiki {
 
     /// Reads a page as a writer can: `conflictLatest`, with what the editor view of that very state
     /// and the page's node add. Without the view the rest stays absent.
-    async fn latest(&self, id: i64, node: Option<TreeNode>) -> Result<PageReading, WikiError> {
+    async fn latest(&self, id: i64, node: Option<TreeNode>) -> WikiResult<PageReading> {
         let keyed = self.keyed();
         let mut page = self.conflict_latest(id).await?;
         for _ in 0..MAX_LOOKS {
@@ -186,7 +182,7 @@ impl Wiki {
         Some(node.ok()?.filter(is_its)?.is_private)
     }
 
-    pub(in crate::wiki) async fn conflict_latest(&self, id: i64) -> Result<PageReading, WikiError> {
+    pub(in crate::wiki) async fn conflict_latest(&self, id: i64) -> WikiResult<PageReading> {
         let variables = page_conflict_latest::Variables { id };
         let data = self.query::<PageConflictLatest>(variables).await?;
         let page = data.pages.ok_or(WikiError::NotFound)?.conflict_latest;
@@ -208,10 +204,7 @@ impl Wiki {
     }
 
     /// Adds to a page of the list what its source says, if the key may read that.
-    pub(in crate::wiki) async fn with_source(
-        &self,
-        page: PageReading,
-    ) -> Result<PageReading, WikiError> {
+    pub(in crate::wiki) async fn with_source(&self, page: PageReading) -> WikiResult<PageReading> {
         Ok(self.sourced(page).await?.0)
     }
 
@@ -219,7 +212,7 @@ impl Wiki {
     pub(in crate::wiki) async fn sourced(
         &self,
         mut page: PageReading,
-    ) -> Result<(PageReading, Option<Date>), WikiError> {
+    ) -> WikiResult<(PageReading, Option<Date>)> {
         match self.source(&page.locale, &page.path).await {
             Ok(text) => {
                 let known = ListedMetadata {
@@ -285,6 +278,6 @@ reading_of!(
     page_single_by_path::PageSingleByPathPagesSingleByPath
 );
 
-fn whole(page: Option<impl Into<PageReading>>) -> Result<PageReading, WikiError> {
+fn whole(page: Option<impl Into<PageReading>>) -> WikiResult<PageReading> {
     page.map(Into::into).ok_or(WikiError::NotFound)
 }

@@ -12,14 +12,14 @@ use url::Url;
 
 use super::super::operations::generated::{PageRender, page_render};
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 impl Wiki {
     /// The HTML that the wiki made of a page; empty if it never made any.
     ///
     /// # Errors
     /// [`WikiError::Forbidden`] if neither layer answers the key.
-    pub async fn rendered(&self, page: &PageReading) -> Result<String, WikiError> {
+    pub async fn rendered(&self, page: &PageReading) -> WikiResult<String> {
         if let Some(id) = page
             .id
             .filter(|_| !self.keyed().is_writer.load(Ordering::Relaxed))
@@ -40,10 +40,7 @@ impl Wiki {
         self.reader_view(page).await
     }
 
-    pub(in crate::wiki) async fn reader_view(
-        &self,
-        page: &PageReading,
-    ) -> Result<String, WikiError> {
+    pub(in crate::wiki) async fn reader_view(&self, page: &PageReading) -> WikiResult<String> {
         self.read_in_view(page, contents).await
     }
 
@@ -52,7 +49,7 @@ impl Wiki {
         &self,
         page: &PageReading,
         take: impl Fn(&str, Option<i64>) -> Option<T>,
-    ) -> Result<T, WikiError> {
+    ) -> WikiResult<T> {
         const REFUSED: WikiError = WikiError::forbidden("manage:pages or delete:pages");
         let address = Url::parse(&self.page_url(&page.locale, &page.path));
         // An address drops segments that climb, and would name another page.

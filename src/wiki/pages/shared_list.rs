@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use super::list::{ListQuery, variables};
 use crate::page::PageReading;
 use crate::share::OneByOne;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// A whole list of pages, in the order that was asked for.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(in crate::wiki) struct WholeList {
 }
 
 /// A requested list, its time and its result.
-type ListSlot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
+type ListSlot = Mutex<Option<(Instant, WikiResult<Arc<WholeList>>)>>;
 
 /// The whole lists that are asked for with one key at the moment.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Flights {
 
 impl Wiki {
     /// A turn at asking for a whole list or looking through one.
-    pub(in crate::wiki) async fn turn_to_list(&self) -> Result<OwnedSemaphorePermit, WikiError> {
+    pub(in crate::wiki) async fn turn_to_list(&self) -> WikiResult<OwnedSemaphorePermit> {
         let after = OneByOne::PATIENCE;
         let turn = self.traffic().lists.turn().await;
         turn.ok_or(WikiError::Timeout { after })
@@ -52,10 +52,7 @@ impl Wiki {
 
     /// All pages of a query that the wiki itself can choose by, as they are: in a request that was
     /// begun after this was called, though maybe for somebody else.
-    pub(in crate::wiki) async fn whole(
-        &self,
-        query: &ListQuery,
-    ) -> Result<Arc<WholeList>, WikiError> {
+    pub(in crate::wiki) async fn whole(&self, query: &ListQuery) -> WikiResult<Arc<WholeList>> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let name = serde_json::to_string(&variables(query, None)).unwrap_or_default();
         let joined = keyed.flights.join(name);

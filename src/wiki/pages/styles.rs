@@ -18,7 +18,7 @@ use super::history::newest_version;
 use super::rendered::{attribute, element, head};
 use super::tree::{TreeNode, beside, nodes};
 use crate::page::{Date, PageReading, StyleSheet};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiResult};
 
 const OPENING: &str = "<style type=\"text/css\">";
 const CLOSING: &str = "</style>";
@@ -37,7 +37,7 @@ pub(in crate::wiki) struct NodeAndNewest {
     pub(in crate::wiki) node: Option<TreeNode>,
     /// The date of its newest version, none for a page that was never updated; an error for a
     /// key without read:history.
-    pub(in crate::wiki) newest: Result<Option<Date>, WikiError>,
+    pub(in crate::wiki) newest: WikiResult<Option<Date>>,
 }
 
 impl Wiki {
@@ -46,10 +46,7 @@ impl Wiki {
         &self,
         id: i64,
         page: &PageReading,
-    ) -> (
-        Result<ReaderView, WikiError>,
-        Result<NodeAndNewest, WikiError>,
-    ) {
+    ) -> (WikiResult<ReaderView>, WikiResult<NodeAndNewest>) {
         tokio::join!(
             // Boxed: the two side by side would make every read and write a large future.
             Box::pin(self.read_in_view(page, ReaderView::parse)),
@@ -57,11 +54,7 @@ impl Wiki {
         )
     }
 
-    async fn node_and_newest(
-        &self,
-        id: i64,
-        page: &PageReading,
-    ) -> Result<NodeAndNewest, WikiError> {
+    async fn node_and_newest(&self, id: i64, page: &PageReading) -> WikiResult<NodeAndNewest> {
         let history = page_history::Variables {
             id,
             offset_page: Some(0),

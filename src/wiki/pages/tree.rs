@@ -7,7 +7,7 @@ use super::super::operations::generated::{PageTree, PageTreeMode, page_tree};
 use super::super::rights::readable_pages::ReadBounds;
 use crate::page::{Locale, NewPath, PagePath, PagePlace};
 use crate::render_budget::uncounted;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
@@ -80,7 +80,7 @@ impl Wiki {
         path: Option<&PagePath>,
         mode: PageTreeMode,
         depth: u32,
-    ) -> Result<TreeListing, WikiError> {
+    ) -> WikiResult<TreeListing> {
         let path = path.filter(|path| !path.as_str().is_empty());
         let sights = self.sights().await?;
         let sights = sights.as_ref();
@@ -114,7 +114,7 @@ impl Wiki {
         depth: u32,
         sights: Option<&ReadBounds>,
         doubting: bool,
-    ) -> Result<Option<Vec<TreeNode>>, WikiError> {
+    ) -> WikiResult<Option<Vec<TreeNode>>> {
         let mut parents: Vec<TreeNode> = Vec::new();
         if let Some(path) = path {
             let top = self.node_at_once(locale, path).await?;
@@ -161,11 +161,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn pages_at(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<Vec<TreeNode>, WikiError> {
+    pub async fn pages_at(&self, locale: &Locale, path: &PagePath) -> WikiResult<Vec<TreeNode>> {
         let sights = self.sights().await?;
         let wanted = path.as_str().to_lowercase();
         let mut parents = vec![None];
@@ -208,7 +204,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Option<TreeNode>, WikiError> {
+    ) -> WikiResult<Option<TreeNode>> {
         let mut node = self.node_at_once(locale, path).await?;
         if node.is_none() {
             tokio::time::sleep(REBUILD).await;
@@ -222,7 +218,7 @@ impl Wiki {
     pub(in crate::wiki) async fn page_ids(
         &self,
         places: &[PagePlace],
-    ) -> Result<Vec<Option<i64>>, WikiError> {
+    ) -> WikiResult<Vec<Option<i64>>> {
         let mut ids = self.page_ids_once(places).await?;
         if ids.iter().any(Option::is_none) {
             tokio::time::sleep(REBUILD).await;
@@ -234,7 +230,7 @@ impl Wiki {
         Ok(ids)
     }
 
-    async fn page_ids_once(&self, places: &[PagePlace]) -> Result<Vec<Option<i64>>, WikiError> {
+    async fn page_ids_once(&self, places: &[PagePlace]) -> WikiResult<Vec<Option<i64>>> {
         let asked = places.iter().map(|(locale, path)| beside(locale, path));
         let levels = self.batch::<PageTree>(asked.collect()).await?;
         Ok(places
@@ -247,11 +243,7 @@ impl Wiki {
             .collect())
     }
 
-    async fn node_at_once(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<Option<TreeNode>, WikiError> {
+    async fn node_at_once(&self, locale: &Locale, path: &PagePath) -> WikiResult<Option<TreeNode>> {
         let level = uncounted(self.query::<PageTree>(beside(locale, path)));
         let level = nodes(level.await?);
         Ok(level.into_iter().find(|node| node.path == *path))
@@ -261,7 +253,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         parents: &[Option<i64>],
-    ) -> Result<Vec<TreeNode>, WikiError> {
+    ) -> WikiResult<Vec<TreeNode>> {
         let mut level = Vec::new();
         for parents in parents.chunks(MAX_BATCH) {
             let asked = parents.iter().map(|parent| page_tree::Variables {

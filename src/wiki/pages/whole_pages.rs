@@ -4,7 +4,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::super::operations::generated::page_single;
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Number of pages requested at once (W26).
 const AT_ONCE: usize = 40;
@@ -21,7 +21,7 @@ impl Wiki {
         &self,
         ids: &[i64],
         came: impl Fn(usize),
-    ) -> Result<Vec<PageReading>, WikiError> {
+    ) -> WikiResult<Vec<PageReading>> {
         let came = &came;
         let parts: Vec<Vec<PageReading>> = stream::iter(ids.chunks(AT_ONCE))
             .map(|ids| async move {
@@ -48,7 +48,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::AnswerTooLarge`] if all of them together are; see [`WikiError`].
-    pub(crate) async fn some_whole(&self, ids: &[i64]) -> Result<Vec<PageReading>, WikiError> {
+    pub(crate) async fn some_whole(&self, ids: &[i64]) -> WikiResult<Vec<PageReading>> {
         let together = self
             .many::<page_single::PageSinglePagesSingle>(page_single::QUERY, ids)
             .await;

@@ -13,7 +13,7 @@ use super::super::links::tags::TagTitles;
 use super::super::pages::shared_list::Flights;
 use super::key::ApiKey;
 use super::site::SiteLocales;
-use crate::wiki::{AllPages, SeenPage, WikiError};
+use crate::wiki::{AllPages, SeenPage, WikiError, WikiResult};
 use crate::words::words;
 
 /// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.
@@ -153,7 +153,7 @@ impl KeyState {
     }
 
     /// Learns from any answer what it reveals about the key.
-    pub(in crate::wiki) fn learn<T>(&self, answer: &Result<T, WikiError>) {
+    pub(in crate::wiki) fn learn<T>(&self, answer: &WikiResult<T>) {
         let standing = match answer {
             Ok(_) => {
                 let mut known = self.known.lock();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use graphql_client::GraphQLQuery as _;
 
 use super::super::client::{Wiki, encode};
-use super::super::error::WikiError;
+use super::super::error::{WikiError, WikiResult};
 use super::super::operations::generated::{UserProfile, user_profile};
 use super::super::transport::classify::read_query;
 use super::key_state::KeyStatus;
@@ -61,7 +61,7 @@ impl Wiki {
     pub(in crate::wiki) async fn ask_standing(
         &self,
         limit: Duration,
-    ) -> Result<Option<KeyStatus>, WikiError> {
+    ) -> WikiResult<Option<KeyStatus>> {
         let keyed = self.keyed();
         let body = encode(&UserProfile::build_query(user_profile::Variables))?;
         let answer = self.transport.post(body, limit).await;

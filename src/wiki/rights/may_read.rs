@@ -8,7 +8,7 @@
 //! rule based on tags once the page is gone.
 
 use crate::page::{Locale, PagePath};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// A path at which hardly a page is: a key that is limited to some paths is refused there.
 const NOWHERE: &str = "wikijs-gate/no-page";
@@ -21,7 +21,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked.
-    pub async fn may_read(&self, locale: &Locale, path: &PagePath) -> Result<bool, WikiError> {
+    pub async fn may_read(&self, locale: &Locale, path: &PagePath) -> WikiResult<bool> {
         if let Some(expired) = self.expired() {
             return Err(expired);
         }
@@ -48,7 +48,7 @@ impl Wiki {
 
     /// Checks whether `/d/…` reaches the wiki: something before it that hides this view answers 404
     /// as well, wherever one looks.
-    async fn serves_sources(&self) -> Result<bool, WikiError> {
+    async fn serves_sources(&self) -> WikiResult<bool> {
         let nowhere = PagePath::as_stored(NOWHERE);
         let locale = &self.settings.default_locale;
         match self.source(locale, &nowhere).await {
@@ -68,7 +68,7 @@ impl Wiki {
 }
 
 /// A refusal, or an answer that reveals nothing about the key's rights, is not an error here.
-fn answered(error: WikiError) -> Result<(), WikiError> {
+fn answered(error: WikiError) -> WikiResult<()> {
     if error.ends_a_pass() {
         Err(error)
     } else {

@@ -20,7 +20,7 @@ use super::super::operations::generated::{
 };
 use super::super::pages::rendered::element;
 use crate::page::{Locale, PagePath, PageReading};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 use crate::words::words;
 
 words! {
@@ -147,7 +147,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights(&self, page: &PageReading) -> Result<PageRights, WikiError> {
+    pub async fn rights(&self, page: &PageReading) -> WikiResult<PageRights> {
         match self.read_in_view(page, PageRights::from_view).await {
             Err(WikiError::Forbidden { .. }) => self.rights_by_path(page).await,
             told => told,
@@ -158,7 +158,7 @@ impl Wiki {
     ///
     /// # Errors
     /// As for [`Self::rights`].
-    pub async fn rights_in_words(&self, page: Option<&PageReading>) -> Result<String, WikiError> {
+    pub async fn rights_in_words(&self, page: Option<&PageReading>) -> WikiResult<String> {
         let Some(page) = page else {
             return Ok("sees no page".to_owned());
         };
@@ -186,7 +186,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_by_path(&self, page: &PageReading) -> Result<PageRights, WikiError> {
+    pub async fn rights_by_path(&self, page: &PageReading) -> WikiResult<PageRights> {
         let mut known = vec![(Right::ReadPages, true)];
         if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
             known.push((Right::ReadSource, may));
@@ -219,7 +219,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_to_code(&self, page: &PageReading) -> Result<PageRights, WikiError> {
+    pub async fn rights_to_code(&self, page: &PageReading) -> WikiResult<PageRights> {
         let mut rights = self.rights_by_path(page).await?;
         let in_view = match self.read_in_view(page, PageRights::from_view).await {
             Err(error) if error.ends_a_pass() => return Err(error),
@@ -236,11 +236,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_at(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<PageRights, WikiError> {
+    pub async fn rights_at(&self, locale: &Locale, path: &PagePath) -> WikiResult<PageRights> {
         if !path.is_its_own_address() || !locale.begins_addresses() {
             return Ok(PageRights::default());
         }
@@ -256,7 +252,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn with_assets(&self, mut rights: PageRights) -> Result<PageRights, WikiError> {
+    pub async fn with_assets(&self, mut rights: PageRights) -> WikiResult<PageRights> {
         if let Some(may) = allowed(&self.folders_in(0).await)? {
             rights.0.insert(Right::ReadAssets, may);
         }
@@ -266,7 +262,7 @@ impl Wiki {
 
 /// The permission that a read shows; `None` if a gateway before the wiki refused, or the answer has
 /// another cause.
-fn allowed<T>(answer: &Result<T, WikiError>) -> Result<Option<bool>, WikiError> {
+fn allowed<T>(answer: &WikiResult<T>) -> WikiResult<Option<bool>> {
     match answer {
         Ok(_) => Ok(Some(true)),
         Err(WikiError::Forbidden { .. }) => Ok(Some(false)),

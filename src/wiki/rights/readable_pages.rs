@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
-use crate::wiki::{AllPages, Wiki, WikiError, WikiSettings, a_moment_ago};
+use crate::wiki::{AllPages, Wiki, WikiError, WikiResult, WikiSettings, a_moment_ago};
 
 /// The places of pages that may be read, and of the folders above them.
 pub(in crate::wiki) struct ReadBounds {
@@ -120,10 +120,7 @@ impl Wiki {
     }
 
     /// The page if it may be read; otherwise the error of a missing page.
-    pub(in crate::wiki) fn admitted_one(
-        &self,
-        page: PageReading,
-    ) -> Result<PageReading, WikiError> {
+    pub(in crate::wiki) fn admitted_one(&self, page: PageReading) -> WikiResult<PageReading> {
         if !self.scope().admits(&page) {
             return Err(WikiError::NotFound);
         }
@@ -134,7 +131,7 @@ impl Wiki {
     /// The bounds of a list of the wiki. If the list has no tags, the ids come from the newest list
     /// of all pages. That list is requested now, before the other one takes the only slot for whole
     /// lists.
-    pub(in crate::wiki) async fn bounds(&self, tells_tags: bool) -> Result<Bounds, WikiError> {
+    pub(in crate::wiki) async fn bounds(&self, tells_tags: bool) -> WikiResult<Bounds> {
         let scope = self.scope().clone();
         let ids = if scope.asks_for_tags() && !tells_tags {
             let seen = self.pages_as_of(Instant::now()).await?;
@@ -154,7 +151,7 @@ impl Wiki {
     }
 
     /// Checks by its id that a page may be read; returns its locale if there are bounds.
-    pub(in crate::wiki) async fn admit_id(&self, id: i64) -> Result<Option<Locale>, WikiError> {
+    pub(in crate::wiki) async fn admit_id(&self, id: i64) -> WikiResult<Option<Locale>> {
         if self.scope().is_open() {
             return Ok(None);
         }
@@ -181,7 +178,7 @@ impl Wiki {
     }
 
     /// The places where pages may be read; `None` where all may be.
-    pub(in crate::wiki) async fn sights(&self) -> Result<Option<ReadBounds>, WikiError> {
+    pub(in crate::wiki) async fn sights(&self) -> WikiResult<Option<ReadBounds>> {
         if self.scope().is_open() {
             return Ok(None);
         }
@@ -194,7 +191,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn admitted_ids(&self) -> Result<Option<HashSet<i64>>, WikiError> {
+    pub async fn admitted_ids(&self) -> WikiResult<Option<HashSet<i64>>> {
         if self.scope().is_open() {
             return Ok(None);
         }
@@ -210,7 +207,7 @@ impl Wiki {
     pub async fn places_of(
         &self,
         ids: &HashSet<i64>,
-    ) -> Result<HashMap<i64, (Locale, PagePath)>, WikiError> {
+    ) -> WikiResult<HashMap<i64, (Locale, PagePath)>> {
         let seen = self.pages_as_of(a_moment_ago()).await?;
         let wanted = |page: &PageReading| {
             let id = page.id.filter(|id| ids.contains(id))?;
@@ -229,7 +226,7 @@ impl Wiki {
         &self,
         as_of: Option<Instant>,
         holds: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> Result<HashSet<i64>, WikiError> {
+    ) -> WikiResult<HashSet<i64>> {
         let as_of = as_of.unwrap_or_else(a_moment_ago);
         let all = self.unbounded().pages_as_of(as_of).await?;
         let outside = all.iter().filter(|page| !holds(&page.locale, &page.path));
@@ -246,7 +243,7 @@ impl Wiki {
         id: Option<i64>,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<bool, WikiError> {
+    ) -> WikiResult<bool> {
         let scope = self.scope();
         if scope.is_open() {
             return Ok(true);

@@ -7,7 +7,7 @@ use super::super::operations::generated::{
 };
 use crate::error::Failure;
 use crate::page::{LinkedSite, Locale, PageReading, escaped};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 use crate::words::first_of;
 
 /// Lifetime of the cached locales of the site.
@@ -31,7 +31,7 @@ pub struct SiteLocales {
 
 impl SiteLocales {
     /// Reads the answer; a site without namespaces has one locale alone.
-    pub(in crate::wiki) fn new(data: localization_config::ResponseData) -> Result<Self, WikiError> {
+    pub(in crate::wiki) fn new(data: localization_config::ResponseData) -> WikiResult<Self> {
         let malformed = || WikiError::malformed("data.localization");
         let site = data.localization.ok_or_else(malformed)?;
         let config = site.config.ok_or_else(malformed)?;
@@ -144,7 +144,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn linked_site(&self) -> Result<LinkedSite, WikiError> {
+    pub async fn linked_site(&self) -> WikiResult<LinkedSite> {
         let site = self.site_locales().await?;
         Ok(LinkedSite {
             address: self.settings.base_url.clone(),
@@ -154,7 +154,7 @@ impl Wiki {
         })
     }
 
-    async fn site_locales(&self) -> Result<SiteLocales, WikiError> {
+    async fn site_locales(&self) -> WikiResult<SiteLocales> {
         let keyed = self.keyed();
         let mut known = keyed.locales.lock().await;
         if let Some((at, locales)) = &*known
@@ -174,7 +174,7 @@ impl Wiki {
     ///
     /// # Errors
     /// [`WikiError::Forbidden`] for every key without manage:system: measured on 2.5.314.
-    pub async fn search_engine(&self) -> Result<Option<String>, WikiError> {
+    pub async fn search_engine(&self) -> WikiResult<Option<String>> {
         let data = self
             .query::<SearchEngines>(search_engines::Variables)
             .await?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::super::client::Wiki;
-use super::super::error::WikiError;
+use super::super::error::{WikiError, WikiResult};
 use super::classify::read_named;
 
 /// The most reads of one request.
@@ -23,7 +23,7 @@ struct BatchBody {
 #[derive(Debug)]
 pub(in crate::wiki) struct Answers<D> {
     /// The data of each, or the error that it gave.
-    pub(in crate::wiki) each: Vec<Result<D, WikiError>>,
+    pub(in crate::wiki) each: Vec<WikiResult<D>>,
     /// Number of bytes received.
     pub(in crate::wiki) bytes: usize,
 }
@@ -38,7 +38,7 @@ impl Wiki {
         &self,
         operation: &str,
         ids: &[i64],
-    ) -> Result<Answers<D>, WikiError> {
+    ) -> WikiResult<Answers<D>> {
         let query = composed(operation, ids).ok_or_else(|| WikiError::malformed("the request"))?;
         let names: Vec<String> = ids.iter().map(|id| name(*id)).collect();
         self.read_by_post(&BatchBody { query }, |answer| {

@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::error::{HTTP_500, WikiError};
+use super::super::error::{HTTP_500, WikiError, WikiResult};
 use super::envelope::{Envelope, GraphQlError};
 
 /// One HTTP answer, read to its end.
@@ -82,7 +82,7 @@ impl MutationResults<'_> {
 ///
 /// # Errors
 /// See [`WikiError`].
-pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
+pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
     match good::<Good<D>>(answer) {
         Some(good) => Ok(good.data),
         None => data(&envelope(answer)?),
@@ -102,7 +102,7 @@ fn good<D: DeserializeOwned>(answer: &RawAnswer) -> Option<D> {
 pub fn read_batch<D: DeserializeOwned>(
     answer: &RawAnswer,
     count: usize,
-) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+) -> WikiResult<Vec<WikiResult<D>>> {
     if let Some(all) = good::<Vec<Good<D>>>(answer).filter(|all| all.len() == count) {
         return Ok(all.into_iter().map(|good| Ok(good.data)).collect());
     }
@@ -114,7 +114,7 @@ pub fn read_batch<D: DeserializeOwned>(
 }
 
 /// The answer of one of several operations.
-type OperationResult<D> = Result<D, WikiError>;
+type OperationResult<D> = WikiResult<D>;
 
 /// Reads the answer of two operations of different kinds in one request.
 ///
@@ -122,7 +122,7 @@ type OperationResult<D> = Result<D, WikiError>;
 /// See [`WikiError`]; the error of a single operation is in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
-) -> Result<(OperationResult<A>, OperationResult<B>), WikiError> {
+) -> WikiResult<(OperationResult<A>, OperationResult<B>)> {
     if let Some((first, second)) = good::<(Good<A>, Good<B>)>(answer) {
         return Ok((Ok(first.data), Ok(second.data)));
     }
@@ -148,7 +148,7 @@ struct NamedAnswers<D> {
 pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
     answer: &RawAnswer,
     names: &[String],
-) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+) -> WikiResult<Vec<WikiResult<D>>> {
     let envelope = envelope(answer)?;
     let first = || envelope.error().map(|error| graphql_error(&error));
     let data: NamedAnswers<D> = match decode(&envelope) {
@@ -173,7 +173,7 @@ pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
     Ok(names.iter().map(read).collect())
 }
 
-fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
+fn envelopes(answer: &RawAnswer) -> WikiResult<Vec<Envelope<'_>>> {
     check_status(answer)?;
     let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {
         // A refusal of the whole request is not an array.
@@ -195,7 +195,7 @@ fn not_a_list() -> WikiError {
 ///
 /// # Errors
 /// See [`WikiError`].
-pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
+pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
     let envelope = envelope(answer)?;
     let is_answered = serde_json::from_str::<MutationResults<'_>>(envelope.data())
         .is_ok_and(|answered| answered.is_whole());
@@ -222,14 +222,14 @@ pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     }
 }
 
-fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
+fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> WikiResult<D> {
     match envelope.error() {
         Some(error) => Err(graphql_error(&error)),
         None => decode(envelope),
     }
 }
 
-fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
+fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> WikiResult<D> {
     let mut data = serde_json::Deserializer::from_str(envelope.data());
     serde_path_to_error::deserialize(&mut data).map_err(|error| WikiError::Malformed {
         at: format!("data.{}", error.path())
@@ -238,7 +238,7 @@ fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> 
     })
 }
 
-fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
+fn check_status(answer: &RawAnswer) -> WikiResult<()> {
     match answer.status {
         413 => Err(WikiError::RefusedForSize),
         status @ 300..=399 => Err(WikiError::Redirected { status }),
@@ -246,7 +246,7 @@ fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
     }
 }
 
-fn envelope(answer: &RawAnswer) -> Result<Envelope<'_>, WikiError> {
+fn envelope(answer: &RawAnswer) -> WikiResult<Envelope<'_>> {
     check_status(answer)?;
     let status = answer.status;
     let parsed = serde_json::from_slice::<Envelope<'_>>(&answer.body).ok();

@@ -13,7 +13,7 @@ use super::super::client::{Wiki, encode};
 use super::super::operations::generated::{LocalizationConfig, localization_config};
 use super::classify::read_query;
 use super::{ALERT, ProbeFailure, ProbeResponse};
-use crate::wiki::{SiteLocales, WikiError};
+use crate::wiki::{SiteLocales, WikiError, WikiResult};
 
 /// Facts about a wiki that answers.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Reached {
     /// `None` if the answer has no date.
     pub ahead: Option<i64>,
     /// The locales of the site, or why the wiki does not tell them.
-    pub locales: Result<SiteLocales, WikiError>,
+    pub locales: WikiResult<SiteLocales>,
 }
 
 /// The reason that the wiki was not reached.
@@ -161,10 +161,7 @@ impl Wiki {
         }
     }
 
-    fn understand(
-        &self,
-        seen: &ProbeResponse,
-    ) -> Result<Result<SiteLocales, WikiError>, Unreachable> {
+    fn understand(&self, seen: &ProbeResponse) -> Result<WikiResult<SiteLocales>, Unreachable> {
         let status = seen.answer.status;
         match read_query(&seen.answer).and_then(SiteLocales::new) {
             Err(WikiError::Redirected { status }) => Err(Unreachable::Redirected {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use backoff::ExponentialBackoff;
 
-use super::super::error::WikiError;
+use super::super::error::{WikiError, WikiResult};
 
 /// Limits on the number and duration of a read's tries.
 #[derive(Debug, Clone, Copy)]
@@ -42,9 +42,9 @@ impl RetryLimits {
 pub(in crate::wiki) async fn read<T, F>(
     limits: RetryLimits,
     mut attempt: impl FnMut(Duration) -> F,
-) -> Result<T, WikiError>
+) -> WikiResult<T>
 where
-    F: Future<Output = Result<T, WikiError>>,
+    F: Future<Output = WikiResult<T>>,
 {
     let began = Instant::now();
     let mut tries = 0;

@@ -10,7 +10,7 @@ use super::super::super::clients::client_record::ClientRecord;
 use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::gates::{StandingApproval, paused};
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
@@ -34,7 +34,7 @@ pub(super) const STATUS: BuiltInResource = BuiltInResource {
 };
 
 /// The status of a session.
-pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
+pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<Value> {
     let wiki = &reader.visit.app.wiki;
     // Asked first, so that the terms can use the answer.
     let standing = wiki.standing().await;
@@ -141,7 +141,7 @@ async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<Val
 }
 
 /// The open proposals of this caller.
-async fn proposals(reader: &ResourceReader<'_>) -> Result<Value, Failure> {
+async fn proposals(reader: &ResourceReader<'_>) -> Result<Value> {
     let open = reader.visit.open_proposals(&reader.caller).await?;
     let newest = open.iter().rev().take(MOST_PROPOSALS).map(|proposal| {
         json!({
