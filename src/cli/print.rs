@@ -10,9 +10,8 @@ use rustix::termios::Winsize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::CommandResult;
 use super::error::CommandError;
-use super::exit::Exit;
+use super::{CommandResult, Exit};
 use crate::audit::Client;
 use crate::page::is_invisible;
 use crate::view::client_name;

@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::actor::actor;
 use super::error::CommandError;
-use super::exit::Exit;
-use super::{log, print};
+use super::{Exit, log, print};
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult, CallId, Client};
 use crate::config::{
     self, AuditSettings, CommandLineSettings, Layers, ServeSettings, Settings, log_settings,

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::file_trust::read_secret;
-use super::parse::{SettingError, SettingsSource};
+use super::{SettingError, SettingsSource, read_secret};
 use crate::audit::{AnchorSettings, AnchorsTo, SigningKey};
 use crate::checks::CheckCommand;
 

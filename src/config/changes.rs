@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::custom;
-use super::defaults::SETTINGS;
 use super::file_trust::{FileStamp, stamp_of};
-use super::layers::{CommandLineSettings, Layers, file_place};
-use super::parse::SettingsSource;
 use super::setting::{InSite, Setting, Touches};
 use super::tls;
+use super::{CommandLineSettings, Layers, SETTINGS, SettingsSource, custom, file_place};
 use crate::gates::Policy;
 
 /// The differences between two readings of one wiki's settings.

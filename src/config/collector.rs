@@ -4,9 +4,8 @@ use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret as _;
 use url::Url;
 
-use super::file_trust::read_secret;
 use super::network::network;
-use super::parse::{SettingError, SettingsSource};
+use super::{SettingError, SettingsSource, read_secret};
 use crate::wiki::{Network, header_lines};
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";

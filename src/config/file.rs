@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::defaults::SETTINGS;
 use super::file_trust::{is_open_to_others, read_trusted_text};
 use super::setting::{InSite, Setting, SettingKind};
-use super::sites;
 use super::tables::{self, TABLES, Tables};
+use super::{SETTINGS, sites};
 use crate::nearest::{did_you_mean, nearest};
 use crate::site::SiteName;
 

@@ -6,12 +6,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::defaults::SETTINGS;
 use super::file::{File, first};
 use super::layers::environment;
-use super::parse::SettingsSource;
-use super::setting::{Setting, SettingKind};
-use super::settings::{Settings, log_settings};
+use super::{SETTINGS, Setting, SettingKind, Settings, SettingsSource, log_settings};
 use crate::private_files;
 use crate::site::SiteName;
 

@@ -9,8 +9,7 @@ use secrecy::SecretString;
 
 use super::file::{File, first};
 use super::file_trust::{FileStamp, readable_by_others, stamp_of, why_unread};
-use super::parse::{Origin, SettingError, SettingsSource};
-use super::token_command;
+use super::{Origin, SettingError, SettingsSource, token_command};
 use crate::private_files::open_at_once;
 use crate::site::SiteName;
 use crate::wiki::{ApiKey, KeySetting};

@@ -3,11 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::defaults::SETTINGS;
 use super::file::{File, SiteEntries};
 use super::key_source::settings_of_key;
-use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting};
+use super::{Origin, SETTINGS, SettingError, SettingsSource};
 use crate::nearest::{did_you_mean, nearest};
 use crate::site::SiteName;
 

@@ -3,11 +3,8 @@
 use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 
-use super::defaults::SETTINGS;
-use super::file_trust::why_unread;
-use super::parse::{SettingError, SettingsSource};
-use super::storage;
 use super::write_policy;
+use super::{SETTINGS, SettingError, SettingsSource, storage, why_unread};
 use crate::audit::Pauses;
 use crate::gates::{Authority, ClientLimits, Policy};
 use crate::notify::ReviewAddress;

@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::defaults::SETTINGS;
 use super::setting::{InSite, Setting, SettingKind};
-use super::tables;
+use super::{SETTINGS, tables};
 
 /// The schema, for editors that check TOML against one (draft 2020-12).
 pub fn schema() -> Value {

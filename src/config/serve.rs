@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::address_range::AddressRange;
 use super::collector::{CollectorSettings, collector};
 use super::network::network;
-use super::parse::{SettingError, SettingsSource};
 use super::tls::{self, ServerTls};
+use super::{AddressRange, SettingError, SettingsSource};
 use crate::oauth::OauthSettings;
 use crate::wiki::Network;
 

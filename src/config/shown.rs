@@ -1,11 +1,9 @@
 //! Settings for people: every value and where it comes from, without secrets.
 
 use super::defaults::{REQUIRED, SETTINGS};
-use super::key_source;
-use super::layers::Layers;
-use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting, SettingKind};
 use super::write_policy::{self, ResolvedPolicy};
+use super::{Layers, Origin, SettingError, SettingsSource, key_source};
 
 /// Shown in place of a secret.
 const HIDDEN: &str = "•••";

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 use super::file::{File, first};
-use super::file_trust::why_unread;
-use super::init_file::InitFile;
-use super::layers::{CommandLineSettings, Layers};
-use super::settings::Settings;
+use super::{CommandLineSettings, InitFile, Layers, Settings, why_unread};
 use crate::private_files;
 use crate::site::SiteName;
 

@@ -7,10 +7,8 @@ use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-use super::file_trust::read_secret;
 use super::network::network;
-use super::parse::{SettingError, SettingsSource};
-use super::token_command;
+use super::{SettingError, SettingsSource, read_secret, token_command};
 use crate::audit::{DatabaseSettings, Keep, SecretSource, StoreHome};
 use crate::index::{
     CALLERS_BYTES, EmbeddingsEndpoint, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace,

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::layers::Layers;
-use super::parse::SettingsSource;
 use super::policy::{of_server, policy, surface, surface_of};
+use super::{Layers, SettingsSource};
 use crate::gates::{Policy, PolicyLevel};
 use crate::tools::ToolSelection;
 

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use rusqlite::params;
 
-use super::content_index::ContentIndex;
 use super::embed::{in_words, other_numbers, pieces};
-use super::embeddings::EmbeddingsEndpoint;
 use super::store::{IndexError, Store};
 use super::vector::{numbers_of, product};
 use super::vector_tables::numbers;
+use super::{ContentIndex, EmbeddingsEndpoint};
 use crate::page::{Locale, PagePath, PageReading};
 
 /// The number of pages that are compared before other queries get a turn.

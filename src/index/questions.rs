@@ -4,11 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::content_index::ContentIndex;
 use super::exact::{self, Pattern, PatternHits};
-use super::fact_queries::IndexedLink;
-use super::past;
 use super::store::{IndexError, Store};
+use super::{ContentIndex, IndexedLink, past};
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use super::embeddings::EmbeddingsEndpoint;
-use super::pace::IndexLoad;
+use super::{EmbeddingsEndpoint, IndexLoad};
 use crate::wiki::{ApiKey, WikiSettings};
 
 /// The most pages of an index.

@@ -17,10 +17,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, 
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
-use super::facts;
 use super::past;
-use super::tokens::columns;
 use super::vector_tables;
+use super::{columns, facts};
 use crate::error::{Code, Failure, sentence};
 use crate::page::{Date, Locale, Outline, PagePath, PageReading, SourceFormat};
 use crate::private_files;

@@ -4,12 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::Memory;
-use super::error::MemoryError;
-use super::line::MemoryLine;
-use super::moment::Timestamp;
-use super::owner::MemoryOwner;
 use super::store::{KEPT_DAYS, MOST, Memories};
+use super::{Memory, MemoryError, MemoryLine, MemoryOwner, Timestamp};
 use crate::audit::MemoryId;
 use crate::page::secrets;
 

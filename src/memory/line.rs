@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Memory, check_content};
-use super::owner::MemoryOwner;
+use super::{Memory, MemoryOwner, check_content};
 
 /// The version of a line.
 const VERSION: u32 = 1;

@@ -7,8 +7,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::error::MemoryError;
-use super::exchange::{ExchangeMessage, ExchangeReply};
+use super::{ExchangeMessage, ExchangeReply, MemoryError};
 use crate::store::SecretSource;
 use crate::wiki::{Network, fetch, http_client, is_safe_place};
 

@@ -1,7 +1,6 @@
 //! The order in which memories are recalled, and the freshness that counts in it.
 
-use super::entry::Memory;
-use super::moment::Timestamp;
+use super::{Memory, Timestamp};
 use crate::index::columns;
 
 /// The days after the last use at which a memory that was never used again has half of its health.

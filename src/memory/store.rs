@@ -8,11 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::entry::{Memory, digest};
-use super::error::MemoryError;
-use super::line::MemoryLine;
-use super::moment::Timestamp;
-use super::owner::MemoryOwner;
+use super::{Memory, MemoryError, MemoryLine, MemoryOwner, Timestamp, digest};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, MemoryId};
 use crate::store::{DocumentKind, HeldLease, LeaseName, Store, blocking};
 

@@ -12,10 +12,7 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-use super::claims::PersonClaims;
-use super::issuer::Issuer;
-use super::settings::OauthSettings;
-use super::token_fault::TokenFault;
+use super::{Issuer, OauthSettings, PersonClaims, TokenFault};
 
 /// The scopes that are asked for where the issuer names them among its own.
 const IF_SUPPORTED: [&str; 2] = ["groups", "offline_access"];

@@ -10,8 +10,7 @@ use tokio::sync::watch;
 use super::discovery::{IssuerDocument, IssuerHttp};
 use super::jwt::SignedJwt;
 use super::keys::KeySet;
-use super::settings::OauthSettings;
-use super::token_fault::TokenFault;
+use super::{OauthSettings, TokenFault};
 use crate::wiki::Network;
 
 /// The times of an issuer's keys.

@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::claims::PersonClaims;
-use super::issuer::Issuer;
 use super::jwt::SignedJwt;
-use super::settings::OauthSettings;
-use super::token_fault::TokenFault;
+use super::{Issuer, OauthSettings, PersonClaims, TokenFault};
 
 /// The difference of clocks that is put up with, in seconds.
 const LEEWAY: i64 = 30;

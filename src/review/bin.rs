@@ -10,13 +10,12 @@ use axum::routing::get;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::auth::Reviewer;
-use super::fields;
 use super::form::FormFields;
 use super::markup::{self, Frame, input, text, when};
 use super::queue::place;
 use super::reply::{BrowserResponse, BrowserResult, nothing_here, page, see_other, trouble};
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
+use super::{Reviewer, fields};
 use crate::audit::{AuditResult, TimeArg};
 use crate::error::{Code, Failure, Result};
 use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};

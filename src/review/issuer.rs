@@ -5,12 +5,11 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use super::auth::{IssuerAnswer, IssuerDoor, IssuerRefusal};
-use super::base_url::ReviewOrigin;
 use super::form::FormFields;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::sign_in::{self, SignInTarget};
 use super::visitor::{Reviews, cookie};
+use super::{IssuerAnswer, IssuerDoor, IssuerRefusal, ReviewOrigin};
 
 /// `GET /review/sign-in/issuer`
 pub(super) async fn begin(State(reviews): State<Arc<Reviews>>, request: Request) -> BrowserResult {

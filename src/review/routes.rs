@@ -9,9 +9,6 @@ use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{get, post};
 
-use super::auth::{IssuerDoor, SignedOut};
-use super::base_url::ReviewOrigin;
-use super::bin;
 use super::browser_state::BrowserState;
 use super::deciding::{self, DECIDED};
 use super::decision;
@@ -27,9 +24,9 @@ use super::reply::{
 };
 use super::set_view::{self, ReviewerInput};
 use super::sign_in::{self, SignInTarget, SignInWays};
-use super::sign_ins::SignInRecord;
 use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, failed, no_set};
+use super::{IssuerDoor, ReviewOrigin, SignInRecord, SignedOut, bin};
 use crate::audit::ProposalId;
 use crate::render_budget;
 use crate::wiki::a_moment_ago;

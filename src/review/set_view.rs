@@ -5,13 +5,12 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 
-use super::auth::Reviewer;
-use super::decision;
 use super::difference::plain_rows;
 use super::fields::{self, FieldChange, FieldDiff};
 use super::part::{self, DiffPart, Unseen};
 use super::queue::place;
 use super::session::SignedIn;
+use super::{Reviewer, decision};
 use crate::audit::{CallId, Proposal, ProposedChange};
 use crate::error::Code;
 use crate::gates::LinkLeft;

@@ -9,8 +9,7 @@ use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::app::App;
-use super::site::Site;
+use super::{App, Site};
 use crate::meter::Histogram;
 use crate::trace;
 use crate::wiki::KeyStatus;

@@ -7,10 +7,8 @@ use parking_lot::{Mutex, RwLock};
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
 
-use super::app::App;
 use super::mcp::caller::CallerContext;
-use super::mirroring;
-use super::own_tools::Unasked;
+use super::{App, Unasked, mirroring};
 use crate::gates::SessionId;
 use crate::site::SiteName;
 use crate::tools::Registry;

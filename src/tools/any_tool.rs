@@ -5,11 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::arguments::Arguments;
-use super::context::ToolContext;
 use super::output::written;
-use super::tool::{DescribedBy, Tool, ToolKind};
-use super::{input, page_argument, schema};
+use super::{Arguments, DescribedBy, Tool, ToolContext, ToolKind, input, page_argument, schema};
 use crate::blocking;
 use crate::error::{Code, Failure, Result};
 

@@ -6,10 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-use super::context::ToolContext;
-use super::input;
 use super::output::some_count;
 use super::page_view::shares;
+use super::{ToolContext, input};
 use crate::audit::CallId;
 use crate::change::{Change, MAX_DIFF_BYTES, Warning, compare, cut_to, short_to};
 use crate::error::Result;

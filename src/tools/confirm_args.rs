@@ -4,8 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::any_tool::AnyTool;
-use super::arguments::Arguments;
-use super::context::ToolContext;
+use super::{Arguments, ToolContext};
 use crate::error::{Code, Failure, Result};
 use crate::gates::Asked;
 

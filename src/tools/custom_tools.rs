@@ -8,17 +8,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
-use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
-use super::context::ToolContext;
 use super::faults::ArgumentFaults;
 use super::intern::lasting;
 use super::registry::{
     ArgumentCheck, OfCustom, Registry, TOOLS, ToolDefinition, ToolDescriptor, ToolFn,
 };
-use super::tool::ToolKind;
-use super::tool_selection::ToolSelection;
-use super::{detail, input, propose, schema};
+use super::{Arguments, ToolContext, ToolKind, ToolSelection, detail, input, propose, schema};
 use crate::audit::ProposalId;
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
 use crate::error::{Code, Failure, Result};

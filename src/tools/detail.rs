@@ -4,8 +4,7 @@ use std::mem::take;
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::Arguments;
-use super::schema;
+use super::{Arguments, schema};
 use crate::change::{BRIEF_DIFF, BRIEF_VALUE, cut_to, short_to};
 use crate::error::Failure;
 use crate::write::Extent;

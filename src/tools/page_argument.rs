@@ -3,11 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::Arguments;
-use super::context::ToolContext;
 use super::input::{invalid_argument, rule};
 use super::no_page::no_page;
-use super::tool::ToolKind;
+use super::{Arguments, ToolContext, ToolKind};
 use crate::error::{Code, Result};
 use crate::page::NewPath;
 use crate::wiki::Unresolved;

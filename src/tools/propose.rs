@@ -3,10 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
-use super::input;
 use super::schema;
+use super::{Arguments, input};
 use crate::error::{Failure, Result};
 
 /// The argument. Like `detail` it is no part of the change that is asked for.

@@ -8,16 +8,14 @@ use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
 use super::any_tool::{AnyTool, ToolFuture, broke_off};
-use super::arguments::Arguments;
 use super::confirm_args::Completed;
-use super::context::ToolContext;
 use super::delegate::Delegate;
 use super::end_delegation::EndDelegation;
 use super::output::written;
-use super::tool::{Tool, ToolKind};
-use super::toolset::Toolset;
 use super::what_became::what_became;
-use super::{detail, page_argument, propose, schema};
+use super::{
+    Arguments, Tool, ToolContext, ToolKind, Toolset, detail, page_argument, propose, schema,
+};
 use crate::error::{Result, capitalised};
 use crate::gates::Asked;
 use crate::write::Extent;

@@ -2,12 +2,10 @@
 
 use serde_json::Value;
 
-use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
-use super::context::ToolContext;
-use super::input;
 use super::proposal_view::may_see;
 use super::write_output::WriteOutput;
+use super::{Arguments, ToolContext, input};
 use crate::audit::{CallId, Proposal, ProposalId};
 use crate::error::{Code, Failure, Result};
 use crate::gates::Asked;

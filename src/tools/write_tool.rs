@@ -5,10 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::context::ToolContext;
-use super::propose;
 use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
 use super::write_output::{WRITE_ANSWER, WriteOutput};
+use super::{ToolContext, propose};
 use crate::error::Result;
 use crate::write::WriteRequest;
 

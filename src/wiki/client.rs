@@ -9,15 +9,11 @@ use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use url::Url;
 
-use super::error::{WikiError, WikiResult};
-use super::rights::key::ApiKey;
 use super::rights::key_state::{KeyState, KeyStatus};
 use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
-use super::transport::network::Network;
-use super::transport::offload::aside;
 use super::transport::retry::{self, RetryLimits};
-use super::transport::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
+use super::{ApiKey, Network, Traffic, WikiError, WikiResult, aside};
 use crate::page::{Locale, PagePath, ReadScope};
 
 /// The address of a wiki and the settings for connecting to it.

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::super::auth::Reviewer;
-use super::super::decision;
+use super::super::{Reviewer, decision};
 use crate::audit::{CallGroup, CallHistory, CallVisibility, Record};
 use crate::error::Result;
 

@@ -10,13 +10,12 @@ use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use parking_lot::Mutex;
 
-use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::secret::TOKEN_PREFIX;
 use super::super::delegates::delegations::Delegations;
 use super::super::mcp::caller::CallerContext;
 use super::super::mcp::site_directory::{Directory, VisibleSites};
-use super::super::site::Site;
+use super::super::{App, Site};
 use super::address::origin_of;
 use super::apps::Apps;
 use super::refusal::HttpRefusal;

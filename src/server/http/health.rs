@@ -11,11 +11,10 @@ use time::format_description::well_known::Rfc3339;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
 use super::super::clients::tokens_fault::TokensFileError;
 use super::super::metrics::SiteChecks;
-use super::super::site::Site;
+use super::super::{App, Site};
 use super::refusal::respond;
 use super::state::HttpState;
 use crate::site::SiteName;

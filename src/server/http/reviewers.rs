@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::registry::ClientRegistry;
-use super::super::site::Site;
+use super::super::{App, Site};
 use super::caller::NO_SITE;
 use super::people::People;
 use super::state::HttpState;

@@ -9,8 +9,7 @@ use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::super::app::App;
-use super::super::site::Sites;
+use super::super::{App, Sites};
 use super::caller::CallerContext;
 use super::resources::{ResourceReader, status_of};
 use super::session_rules::IndexState;

@@ -17,10 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::super::mcp::handler::Handler;
-use super::super::mcp::many_sites::ManySites;
-use super::super::site::Sites;
 use super::super::without_wiki::WithoutWiki;
+use super::super::{Handler, ManySites, Sites};
 use super::framing::{LineFramer, PayloadSlot};
 use crate::config::CommandLineSettings;
 use crate::gates::SessionId;

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::super::{ToolContext, page_argument};
 use super::Input;
 use crate::error::Result;
 use crate::page::{Date, Locale, PagePath, PageReading};
-use crate::tools::context::ToolContext;
 use crate::tools::input::{self, Locales};
-use crate::tools::page_argument;
 use crate::wiki::{AllPages, ListQuery, WikiError};
 
 /// The filters that pages must pass to be searched.

@@ -1,11 +1,9 @@
 //! Reads the current state of a comment or an asset.
 
-use super::assets::Asset;
-use super::comments::Comment;
+use super::super::{Asset, Comment, Wiki, WikiError, WikiResult};
 use crate::page::{
     AssetOf, Attached, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, extension,
 };
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// A thing of a page, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

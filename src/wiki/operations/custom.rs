@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::client::Wiki;
-use super::super::error::{WikiError, WikiResult};
 use super::super::transport::classify::{RawAnswer, read_query};
+use super::super::{Wiki, WikiError, WikiResult};
 use crate::custom::{QUESTION, Query, Schema, of_answer};
 
 /// The most bytes of the answer to a query: its tree takes many times as much memory.

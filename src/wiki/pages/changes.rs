@@ -12,11 +12,10 @@ use futures_util::{StreamExt as _, stream};
 use time::OffsetDateTime;
 
 use super::super::operations::generated::{PageHistory, PageVersion, page_history, page_version};
+use super::super::{ListQuery, Wiki, WikiError, WikiResult};
 use super::history::{HistoryEntry, part_of};
-use super::list::ListQuery;
 use super::version::{Version, one};
 use crate::page::{Date, PageReading};
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Number of a page's newest versions that are considered.
 const LOOK_BACK: usize = 50;

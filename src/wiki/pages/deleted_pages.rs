@@ -8,10 +8,8 @@ use time::OffsetDateTime;
 use super::super::operations::generated::page_content;
 use super::super::rights::key_state::KeyState;
 use super::super::transport::batch;
-use super::all_pages::AllPages;
-use super::seen_pages::SeenPage;
+use super::super::{AllPages, SeenPage, Wiki, WikiError, WikiResult};
 use crate::page::PageReading;
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most that are remembered of each kind, the newest.
 const MOST: usize = 500;

@@ -10,8 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::super::operations::generated::{PageList, PageOrderBy, PageOrderByDirection, page_list};
-use super::all_pages::AllPages;
-use crate::wiki::{Wiki, WikiError, WikiResult, aside};
+use super::super::{AllPages, Wiki, WikiError, WikiResult, aside};
 use time::OffsetDateTime;
 
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};

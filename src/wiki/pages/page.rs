@@ -10,13 +10,12 @@ use super::super::operations::generated::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
 };
+use super::super::{TreeNode, Wiki, WikiError, WikiResult};
 use super::authors::{author, author_of_text};
 use super::front_matter::{self, ListedMetadata};
 use super::styles;
-use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::render_budget;
-use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most reads of the editor view of a changing page.
 const MAX_LOOKS: usize = 3;

@@ -3,11 +3,10 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::all_pages::AllPages;
+use super::super::{AllPages, Wiki, WikiError};
 use crate::error::{Code, Failure, sentence};
 use crate::nearest::{most_alike, name_likeness};
 use crate::page::{Interpretation, Locale, PagePath, PageReading, Reference, escaped};
-use crate::wiki::{Wiki, WikiError};
 
 /// The most candidates that are named.
 const MAX_CANDIDATES: usize = 20;

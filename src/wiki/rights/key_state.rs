@@ -11,9 +11,7 @@ use tokio::sync::Mutex;
 
 use super::super::links::tags::TagTitles;
 use super::super::pages::shared_list::Flights;
-use super::key::ApiKey;
-use super::site::SiteLocales;
-use crate::wiki::{AllPages, SeenPage, WikiError, WikiResult};
+use super::super::{AllPages, ApiKey, SeenPage, SiteLocales, WikiError, WikiResult};
 use crate::words::words;
 
 /// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.

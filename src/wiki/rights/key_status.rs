@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 use graphql_client::GraphQLQuery as _;
 
 use super::super::client::{Wiki, encode};
-use super::super::error::{WikiError, WikiResult};
 use super::super::operations::generated::{UserProfile, user_profile};
 use super::super::transport::classify::read_query;
-use super::key_state::KeyStatus;
+use super::super::{KeyStatus, WikiError, WikiResult};
 use crate::error::{Code, Failure, sentence};
 
 /// Time that an answer waits for the key's standing.

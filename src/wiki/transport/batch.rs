@@ -6,8 +6,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::super::client::Wiki;
-use super::super::error::{WikiError, WikiResult};
+use super::super::{Wiki, WikiError, WikiResult};
 use super::classify::read_named;
 
 /// The most reads of one request.
