@@ -6,7 +6,8 @@
 //! - **Where a caller answers** (`gates`, `write`, `tools`, `review`, `server`) an error becomes a `Failure`:
 //!   by `From` where it means the same for every caller (`WikiError`, `UnknownLocale`, `Unresolved`,
 //!   `IndexError`, `RenderBudgetExceeded`), else at the one place that knows what the caller can do about it.
-//!   A stopped write is a `Refusal`: the gate, and a `Failure`.
+//!   A stopped write is a `Refusal`: the gate, and a `Failure`. The usual result of a room has a name:
+//!   [`Result`], `AuditResult`, `StoreResult`, `WikiResult`, `Gated`.
 //! - **A caller sees** code, message, hint and details: a tool as structured content, the command line as
 //!   `CODE: message` with the hint and an exit code, the review page as a sentence. Message and hint are ours
 //!   to the letter; no text of the wiki, SQL, path of the disk or secret gets into them.
