@@ -11,10 +11,9 @@ use super::caller::Asker;
 use super::caller::{Caller, Extent};
 use super::context::WriteContext;
 use super::stages::check::SetCheck;
-use super::stages::verify::Settled;
 use super::stages::verify::expected::FoundPage;
 use super::timeouts::Timeouts;
-use crate::audit::{AuditLog, CallId, Client, Keep, Outcome};
+use crate::audit::{AuditLog, CallId, Client, Keep};
 use crate::change::{Change, Proof};
 use crate::gates::{
     ChangeSet, Confirmation, Fallback, LinkLeft, Mending, Permit, Policy, Ruled, SessionId,
@@ -25,9 +24,7 @@ use crate::page::testing::{But as _, linked_site, numbered, page};
 use crate::page::{DroppedRules, Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
 use crate::store::local::LocalStore;
-use crate::wiki::{
-    ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiError, WikiSettings,
-};
+use crate::wiki::{ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiSettings};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -239,17 +236,5 @@ pub(super) fn found(promised: &PageState, page: PageState) -> FoundPage {
         is_answered: false,
         created_at: None,
         author: None,
-    }
-}
-
-/// A step that was sent and came to this end.
-pub(super) fn settled(outcome: Outcome, proof: Option<Proof>, cause: Option<WikiError>) -> Settled {
-    Settled {
-        outcome,
-        proof,
-        cause,
-        since: None,
-        is_misnamed: false,
-        was_sent: true,
     }
 }

@@ -276,16 +276,14 @@ pub(crate) fn broke_off() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::super::lock::WriteLock;
-    use super::{Steps, ended, may_overwrite, note_written};
+    use super::{Settled, Steps, ended, may_overwrite, note_written};
     use crate::audit::{HeldLease, Outcome};
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
     use crate::page::testing::{But as _, page};
     use crate::page::{Field, PageState};
     use crate::write::memory::Knowing;
-    use crate::write::testing::{
-        self, Office, checked, office, permit, record, session, settled, update,
-    };
+    use crate::write::testing::{self, Office, checked, office, permit, record, session, update};
 
     const AT: &str = "2026-01-01T00:00:00.000Z";
 
@@ -342,19 +340,19 @@ mod tests {
 
     #[test]
     fn what_was_overwritten_is_looked_for_behind_an_update_that_was_read_back() {
-        let read_back = settled(Outcome::Applied, Some(proof(Vec::new(), found())), None);
+        let read_back = Settled::sent(Outcome::Applied, Some(proof(Vec::new(), found())), None);
         let written = may_overwrite(Operation::Update, &read_back);
         assert_eq!(written, Some(&found()));
         for kind in [Operation::Create, Operation::Move, Operation::Delete] {
             assert_eq!(may_overwrite(kind, &read_back), None, "{kind:?}");
         }
-        let unread = settled(Outcome::Applied, None, None);
+        let unread = Settled::sent(Outcome::Applied, None, None);
         assert_eq!(may_overwrite(Operation::Update, &unread), None);
     }
 
     /// True if the session knows the page after a step with this outcome.
     fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
-        let settled = settled(outcome, proof, None);
+        let settled = Settled::sent(outcome, proof, None);
         let knowing = Knowing {
             session: session(),
             wrote_whole: true,

@@ -30,6 +30,24 @@ pub(crate) struct Settled {
     pub(crate) was_sent: bool,
 }
 
+impl Settled {
+    /// A step that was sent and came to this end.
+    pub(crate) const fn sent(
+        outcome: Outcome,
+        proof: Option<Proof>,
+        cause: Option<WikiError>,
+    ) -> Self {
+        Self {
+            outcome,
+            proof,
+            cause,
+            since: None,
+            is_misnamed: false,
+            was_sent: true,
+        }
+    }
+}
+
 /// A step whose page is read until it is settled.
 struct Settling<'a> {
     wiki: &'a Wiki,
@@ -155,15 +173,16 @@ impl Settling<'_> {
             return Settled {
                 proof: Some(since.proof.clone()),
                 since: Some(since),
-                ..settled(outcome, None, self.step.cause)
+                ..Settled::sent(outcome, None, self.step.cause)
             };
         }
         let is_ours = self.step.promise.is_ours(&seen, self.step.sent_at);
         let is_misnamed = self.step.new_id.is_some()
             && matches!(&seen, PageObservation::Page(found) if !found.is_answered);
+        let proof = seen.proof().filter(|_| is_ours);
         Settled {
             is_misnamed: is_misnamed && matches!(self.step.promise, Promise::Created { .. }),
-            ..settled(outcome, Some(seen).filter(|_| is_ours), self.step.cause)
+            ..Settled::sent(outcome, proof, self.step.cause)
         }
     }
 
@@ -175,7 +194,11 @@ impl Settling<'_> {
         } else {
             Outcome::Unknown
         };
-        settled(outcome, ours, self.step.cause)
+        Settled::sent(
+            outcome,
+            ours.and_then(PageObservation::proof),
+            self.step.cause,
+        )
     }
 }
 
@@ -199,22 +222,7 @@ fn is_stable(since: Instant, now: Instant, apart: Duration) -> bool {
 pub(crate) fn not_sent(cause: Option<WikiError>) -> Settled {
     Settled {
         was_sent: false,
-        ..settled(Outcome::NotApplied, None, cause)
-    }
-}
-
-fn settled(outcome: Outcome, seen: Option<PageObservation>, cause: Option<WikiError>) -> Settled {
-    let proof = match seen {
-        Some(PageObservation::Page(found)) => Some(found.proof),
-        Some(PageObservation::Gone) | None => None,
-    };
-    Settled {
-        outcome,
-        proof,
-        cause,
-        since: None,
-        is_misnamed: false,
-        was_sent: true,
+        ..Settled::sent(Outcome::NotApplied, None, cause)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::page::testing::{But as _, page, titled};
 use crate::page::{DroppedRules, PagePath, PageState};
 use crate::wiki::WikiError;
 use crate::write::stages::verify::Settled;
-use crate::write::testing::{proof, settled};
+use crate::write::testing::proof;
 
 /// The page with another title and style, and if it moves at another place.
 fn after(moves: bool) -> PageState {
@@ -30,10 +30,10 @@ fn words(settled: &Settled) -> Vec<String> {
 #[test]
 fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
     for outcome in [Outcome::Applied, Outcome::Unchanged] {
-        let settled = settled(outcome, None, None);
+        let settled = Settled::sent(outcome, None, None);
         assert_eq!(failure_of(&settled, Operation::Update, &update()), None);
     }
-    let applied = |cause| settled(Outcome::Applied, None, cause);
+    let applied = |cause| Settled::sent(Outcome::Applied, None, cause);
     assert_eq!(words(&applied(None)), Vec::<String>::new());
     assert_eq!(
         words(&applied(Some(WikiError::TreeRebuild))),
@@ -50,14 +50,14 @@ fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
     let misnamed = applied(None).but(|settled| settled.is_misnamed = true);
     assert_eq!(words(&misnamed), ["answered_otherwise"]);
     // A step that was not applied is a failure.
-    let unknown = settled(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
+    let unknown = Settled::sent(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
     assert_eq!(words(&unknown), Vec::<String>::new());
 }
 
 #[test]
 fn only_a_refusal_of_an_applied_step_is_kept_beside_its_outcome() {
     let code = |outcome, cause| {
-        let refusal = refused_although_applied(&settled(outcome, None, cause))?;
+        let refusal = refused_although_applied(&Settled::sent(outcome, None, cause))?;
         assert!(refusal.message.starts_with("Answered with a refusal: "));
         Some(refusal.code)
     };
@@ -72,7 +72,7 @@ fn only_a_refusal_of_an_applied_step_is_kept_beside_its_outcome() {
 #[test]
 fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
     let told = |was_sent| {
-        let refused = settled(Outcome::NotApplied, None, Some(WikiError::PageExists))
+        let refused = Settled::sent(Outcome::NotApplied, None, Some(WikiError::PageExists))
             .but(|settled| settled.was_sent = was_sent);
         failure_of(&refused, Operation::Update, &update()).unwrap()
     };
@@ -95,7 +95,7 @@ fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
 #[test]
 fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
     let change = Change::between(page(), after(true));
-    let refused = settled(Outcome::NotApplied, None, Some(WikiError::PageExists));
+    let refused = Settled::sent(Outcome::NotApplied, None, Some(WikiError::PageExists));
     let moved = failure_of(&refused, Operation::Update, &change).unwrap();
     assert_eq!(moved.code, Code::PartlyApplied);
     assert_eq!(moved.details["outcome"], "partly_applied");
@@ -115,7 +115,7 @@ fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing
     let found = titled("B");
     let partly = |found: &PageState| {
         let proof = proof(&after(false), found.clone());
-        settled(Outcome::PartlyApplied, Some(proof), None)
+        Settled::sent(Outcome::PartlyApplied, Some(proof), None)
     };
     let failure = failure_of(&partly(&found), Operation::Update, &update()).unwrap();
     assert_eq!(failure.code, Code::PartlyApplied);
@@ -149,7 +149,7 @@ fn nobody_claims_what_could_not_be_found_out() {
         (None, None),
         (Some(WikiError::NotConnected), Some(Code::WikiUnavailable)),
     ] {
-        let unknown = settled(Outcome::Unknown, None, cause);
+        let unknown = Settled::sent(Outcome::Unknown, None, cause);
         let failure = failure_of(&unknown, Operation::Update, &update()).unwrap();
         assert_eq!(failure.code, Code::OutcomeUnknown);
         assert_eq!(failure.details["outcome"], "unknown");
@@ -173,7 +173,7 @@ fn what_the_wiki_made_of_styles_is_said_if_it_did_not_keep_them() {
             css_dropped,
             ..proof(&page(), page())
         };
-        settled(Outcome::Applied, Some(proof), None)
+        Settled::sent(Outcome::Applied, Some(proof), None)
     };
     assert_eq!(words(&stored(&[], false)), Vec::<String>::new());
     assert_eq!(words(&stored(&[], true)), ["css_minified"]);
@@ -249,7 +249,7 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
             "The write happened; fields that it had nothing to do with are not as they were: description.",
         ),
     ] {
-        let settled = settled(Outcome::PartlyApplied, Some(proof(&promised, found)), None);
+        let settled = Settled::sent(Outcome::PartlyApplied, Some(proof(&promised, found)), None);
         let failure = failure_of(&settled, Operation::Update, change).unwrap();
         assert!(failure.message.ends_with(says), "{}", failure.message);
         assert!(!failure.details.contains_key("cssRulesDropped"));
@@ -264,7 +264,7 @@ fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_te
             idle: Vec::new(),
         }
     });
-    let settled_so = |proof, cause| settled(Outcome::PartlyApplied, Some(proof), cause);
+    let settled_so = |proof, cause| Settled::sent(Outcome::PartlyApplied, Some(proof), cause);
     let told = |settled: &Settled, change: &Change| {
         failure_of(settled, Operation::Update, change).unwrap()
     };

@@ -5,12 +5,12 @@ use crate::error::Code;
 use crate::page::PageState;
 use crate::page::testing::{But as _, numbered, page};
 use crate::write::stages::verify::Settled;
-use crate::write::testing::{self, move_and_update, office, permit, proof, record, set, update};
+use crate::write::testing::{move_and_update, office, permit, proof, record, set, update};
 
 /// The step was applied, and the page read back like this.
 fn settled(found: Option<PageState>) -> Settled {
     let proof = found.map(|found| proof(&found.clone(), found));
-    testing::settled(Outcome::Applied, proof, None)
+    Settled::sent(Outcome::Applied, proof, None)
 }
 
 #[tokio::test]

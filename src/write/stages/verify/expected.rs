@@ -39,6 +39,16 @@ pub(crate) enum PageObservation {
     Page(Box<FoundPage>),
 }
 
+impl PageObservation {
+    /// The proof of a page that was found.
+    pub(super) fn proof(self) -> Option<Proof> {
+        match self {
+            Self::Page(found) => Some(found.proof),
+            Self::Gone => None,
+        }
+    }
+}
+
 /// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundPage {
