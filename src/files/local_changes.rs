@@ -252,16 +252,11 @@ pub(super) fn put(
     }
     let Some(old) = old else { return Ok(()) };
     if old != name && !is_respelled {
-        let there = || {
-            let parts = PageFileKind::ALL.into_iter();
-            parts
-                .filter(|part| folder.has(&file_of(old, *part)))
-                .count()
-        };
-        let before = there();
+        let is_there = |part: &PageFileKind| folder.has(&file_of(old, *part));
+        let first = PageFileKind::ALL.into_iter().find(is_there);
         let removed = remove(folder, old);
         // Beside old files that all stay, the new ones would be taken for those of another page.
-        if removed.is_err() && there() == before {
+        if removed.is_err() && first.as_ref().is_some_and(is_there) {
             remove(folder, name)?;
         }
         return removed;

@@ -242,12 +242,12 @@ impl Pull<'_> {
             return self.page(id, page);
         }
         let is_left = false;
-        Base {
+        let base = Base {
             is_left,
             page,
             ..base
-        }
-        .keep(self.folder)
+        };
+        base.keep(self.folder)
     }
 
     /// A page that is gone from the wiki.
@@ -429,6 +429,10 @@ impl Pull<'_> {
             if gone.is_err() {
                 self.left.remove(&id);
                 stuck.insert(id);
+                let base = Base::read(self.folder, id)?;
+                // Files that all stay are the page's, whatever is written into them before the next pull.
+                let is_left = !is_as_seen(self.folder, &name, &written(&base.page));
+                Base { is_left, ..base }.keep(self.folder)?;
             }
             self.goes_on(gone)?;
         }
