@@ -160,10 +160,7 @@ mod tests {
     }
 
     fn undoing(of: CallId) -> ChangeSet {
-        let undo = SetChange {
-            undoes: Some(of),
-            ..Change::between(page("A"), page("B")).into()
-        };
+        let undo = SetChange::from(Change::between(page("A"), page("B"))).undoing(Some(of));
         ChangeSet::single(call(), undo)
     }
 

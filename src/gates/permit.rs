@@ -289,12 +289,8 @@ mod tests {
     #[test]
     fn only_the_write_that_was_let_through_may_be_taken_back() {
         let permit = Permit::new(ChangeSet::single(call(), change(1)));
-        let back = |undoes| SetChange {
-            change: Change::between(page(1, "B"), page(1, "A")),
-            undoes,
-            also_undoes: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let back =
+            |undoes| SetChange::from(Change::between(page(1, "B"), page(1, "A"))).undoing(undoes);
         let own = Some(permit.set().id());
         for (undoes, expected) in [(own, true), (Some(call()), false), (None, false)] {
             let given = permit.may_go_back().permit(call(), back(undoes));

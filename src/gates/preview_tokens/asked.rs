@@ -13,6 +13,7 @@ const NOT_ASKED: [&str; 2] = ["confirm", "note"];
 
 /// The call for which a preview was given: the tool and its arguments.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Asked {
     /// The tool.
     pub tool: Cow<'static, str>,

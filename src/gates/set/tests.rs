@@ -90,10 +90,7 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
 
 #[test]
 fn a_single_write_takes_the_turn_of_its_page_and_a_list_none() {
-    let turn = |page, rebuilds_tree| TurnOf {
-        page,
-        rebuilds_tree,
-    };
+    let turn = TurnOf::new;
     let moved = page(1).but(|it| it.path = PagePath::as_stored("docs/elsewhere"));
     for (change, wanted) in [
         (titled(1), turn(Some(1), false)),

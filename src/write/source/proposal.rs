@@ -90,11 +90,11 @@ impl ChangeSource for Apply {
         // An unreadable proposal is refused when it is held; a set's changes take turns of their
         // own.
         match call.past.audit.proposals.get(self.id).await {
-            Ok(proposal) if !proposal.is_list => TurnOf {
-                page: proposal.first.page,
-                rebuilds_tree: proposal.first.operation.rebuilds_tree()
-                    || proposal.first.fields.iter().any(|field| field.is_place()),
-            },
+            Ok(proposal) if !proposal.is_list => {
+                let first = &proposal.first;
+                let moves = first.fields.iter().any(|field| field.is_place());
+                TurnOf::new(first.page, moves || first.operation.rebuilds_tree())
+            }
             _ => TurnOf::default(),
         }
     }

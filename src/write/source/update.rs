@@ -195,10 +195,8 @@ impl ChangeSource for Update {
             return TurnOf::default();
         }
         let edits = self.edits.as_ref();
-        TurnOf {
-            page: Some(self.id),
-            rebuilds_tree: edits.is_none_or(|edits| edits.path.is_some() || edits.locale.is_some()),
-        }
+        let moves = edits.is_none_or(|edits| edits.path.is_some() || edits.locale.is_some());
+        TurnOf::new(Some(self.id), moves)
     }
 
     fn says_whole_content(&self) -> bool {
