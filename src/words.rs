@@ -78,6 +78,14 @@ pub fn separated<T: ToString>(texts: impl IntoIterator<Item = T>, between: &str)
     texts.join(between)
 }
 
+/// A text behind this; nothing if it is empty.
+pub fn behind(before: &str, text: &str) -> String {
+    match text {
+        "" => String::new(),
+        text => format!("{before}{text}"),
+    }
+}
+
 /// The first of some names, and how many more there are.
 pub fn first_of<T: ToString>(names: &[T], most: usize) -> String {
     let first = names.iter().take(most).map(ToString::to_string);

@@ -38,9 +38,9 @@ pub(crate) fn without_nulls(mut value: Value) -> Value {
     value
 }
 
-/// An object with the members of another after its own.
-pub(crate) fn extended(mut value: Value, more: Value) -> Value {
-    if let (Value::Object(own), Value::Object(more)) = (&mut value, more) {
+/// An object with the members of another, if there is one, after its own.
+pub(crate) fn extended(mut value: Value, more: impl Into<Value>) -> Value {
+    if let (Value::Object(own), Value::Object(more)) = (&mut value, more.into()) {
         own.extend(more);
     }
     value

@@ -121,10 +121,9 @@ fn in_json(
 ) -> Value {
     let rows: Vec<Value> = members.iter().map(row::in_json).collect();
     let members = (!rows.is_empty()).then(|| json!({ "members": rows }));
-    let story = [json!({ "story": story }), json!(changed)];
-    let more = story.into_iter().chain(members);
-    let more = more.chain([json!({ "records": call.records })]);
-    more.fold(row::in_json(call), extended)
+    let answer = extended(row::in_json(call), json!({ "story": story }));
+    let answer = extended(extended(answer, json!(changed)), members);
+    extended(answer, json!({ "records": call.records }))
 }
 
 /// True if a running process holds the run in which an attempt of the call is open.

@@ -30,7 +30,7 @@ pub(super) async fn found(
         }
         Err(error) => vec![DoctorFinding::wrong(
             format!("{store}: {error}"),
-            sentence(error.hint().trim_end_matches('.')).as_str(),
+            sentence(error.hint()).as_str(),
         )],
     };
     #[cfg(feature = "postgres")]

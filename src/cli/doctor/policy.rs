@@ -6,7 +6,7 @@ use crate::cli::level::Levels;
 use crate::gates::{Fallback, Policy, WritePolicy};
 use crate::page::{Locale, PagePath, Prefix, ReadRule};
 use crate::tools::ToolSelection;
-use crate::words::{joined, separated};
+use crate::words::{behind, joined, separated};
 
 pub(super) fn found(policy: &Policy, surface: &ToolSelection) -> Vec<DoctorFinding> {
     let mut found = vec![
@@ -67,10 +67,7 @@ fn in_words(policy: &Policy) -> String {
         .allowed
         .as_deref()
         .map_or_else(|| "everywhere".to_owned(), below);
-    let but = match below(&policy.denied) {
-        but if but.is_empty() => but,
-        but => format!(", but not {but}"),
-    };
+    let but = behind(", but not ", &below(&policy.denied));
     let how = match &policy.writes {
         WritePolicy::Off => return "writes are off".to_owned(),
         WritePolicy::DryRun => return format!("previews only, of pages {place}{but}"),
@@ -102,10 +99,8 @@ fn reads(rule: &ReadRule) -> String {
     let not_below = (!rule.denied().is_empty()).then(|| below(rule.denied()));
     let tags = joined(rule.tags(), "and");
     let not_tagged = (!tags.is_empty()).then(|| format!("tagged {tags}"));
-    let but = match separated([not_below, not_tagged].into_iter().flatten(), " or ") {
-        but if but.is_empty() => but,
-        but => format!(", but not {but}"),
-    };
+    let but = separated([not_below, not_tagged].into_iter().flatten(), " or ");
+    let but = behind(", but not ", &but);
     format!("may read pages {place}{but}; all others are as if they were not there")
 }
 
@@ -122,9 +117,9 @@ fn below(prefixes: &[Prefix]) -> String {
             None => places.push((&prefix.path, locale.into_iter().collect())),
         }
     }
-    let place = |(path, locales): (&PagePath, Vec<&Locale>)| match joined(locales, "and") {
-        locales if locales.is_empty() => format!("below {path}/"),
-        locales => format!("below {path}/ in {locales}"),
+    let place = |(path, locales): (&PagePath, Vec<&Locale>)| {
+        let locales = behind(" in ", &joined(locales, "and"));
+        format!("below {path}/{locales}")
     };
     joined(places.into_iter().map(place), "and")
 }

@@ -54,8 +54,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         let shown = proposals.iter().zip(&standing);
         let shown: Vec<Value> = shown.map(|(one, now)| as_json(one, now)).collect();
         let more = (not_shown > 0).then(|| json!({ "notShown": not_shown }));
-        let answer = json!({ "proposals": shown });
-        return print::json(&more.into_iter().fold(answer, extended));
+        return print::json(&extended(json!({ "proposals": shown }), more));
     }
     if proposals.is_empty() {
         print::line("no proposals");

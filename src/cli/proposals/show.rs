@@ -62,14 +62,16 @@ fn as_json(review: &Review, warnings: &[ReviewWarning]) -> Value {
         proposal.shift_remove("title");
         proposal.shift_remove("said");
     }
-    let shown = extended(json!({ "proposal": proposal }), changes.next().into());
+    let shown = extended(json!({ "proposal": proposal }), changes.next());
     let risks = json!({ "risks": review.risks(warnings), "warnings": warned.collect::<Value>() });
-    let others =
-        { review.proposal.is_list }.then(|| json!({ "others": changes.collect::<Value>() }));
-    let unseen = { review.unseen.iter() }.map(|unseen| json!({ "notShown": unseen }));
-    let hindrance = { review.hindrance.iter() }.map(|hindrance| json!({ "error": hindrance }));
-    let more = others.into_iter().chain(unseen).chain(hindrance);
-    more.fold(extended(shown, risks), extended)
+    let shown = extended(shown, risks);
+    let is_list = review.proposal.is_list;
+    let others = is_list.then(|| json!({ "others": changes.collect::<Value>() }));
+    let shown = extended(shown, others);
+    let unseen = { review.unseen.as_ref() }.map(|unseen| json!({ "notShown": unseen }));
+    let shown = extended(shown, unseen);
+    let hindrance = { review.hindrance.as_ref() }.map(|hindrance| json!({ "error": hindrance }));
+    extended(shown, hindrance)
 }
 
 /// A warning for a program; of a set, with the numbers of its changes as they are listed, from 1.

@@ -14,6 +14,7 @@ use crate::change::{Operation, Surroundings};
 use crate::cli::prelude::*;
 use crate::cli::print::harmless;
 use crate::rules::{ChangeFacts, Facts, RuleBook, Then};
+use crate::words::behind;
 
 /// The most calls that are shown.
 const MOST_SHOWN: usize = 200;
@@ -282,10 +283,7 @@ fn show(found: &RuleTestResult) {
     }
     let met: u64 = found.met.values().map(|(count, _)| count).sum();
     let each = { found.met.iter() }.map(|(rule, (count, then))| format!("{rule} ({then}) {count}"));
-    let each = match separated(each, ", ") {
-        each if each.is_empty() => each,
-        each => format!(": {each}"),
-    };
+    let each = behind(": ", &separated(each, ", "));
     say!(
         "rules hold for {met} of {} writes and proposals on record{each}",
         found.writes

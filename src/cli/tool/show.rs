@@ -13,8 +13,7 @@ pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
     if is_json {
         let tools: Vec<Value> = registry.definitions().map(as_json).collect();
         let more = (!queries.is_empty()).then(|| json!({ "needSchema": queries }));
-        let told = more.into_iter().fold(json!({ "tools": tools }), extended);
-        print::line(&told.to_string());
+        print::line(&extended(json!({ "tools": tools }), more).to_string());
         return;
     }
     let has_customs =
@@ -100,8 +99,8 @@ fn as_json(tool: &ToolDefinition) -> Value {
         "outputSchema": tool.output,
         "example": serde_json::from_str::<Value>(&example(tool)).unwrap_or_default(),
     });
-    let from = { tool.custom.iter() }.map(|custom| json!({ "from": custom.file }));
-    from.fold(told, extended)
+    let from = { tool.custom.as_ref() }.map(|custom| json!({ "from": custom.file }));
+    extended(told, from)
 }
 
 /// An example of a tool's arguments; of an operator's own, those that are required.
