@@ -88,6 +88,8 @@ impl Database {
         password: Option<SecretSource>,
         times: HolderTimes,
     ) -> Result<Self, &'static str> {
+        // First: a runtime may not be dropped within another one, as a fault would do.
+        let pool = Arc::new(ConnectionPool::new(address, password)?);
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("store")
@@ -95,7 +97,7 @@ impl Database {
             .build()
             .map_err(|_| "cannot be used, since no thread can be started")?;
         Ok(Self {
-            pool: Arc::new(ConnectionPool::new(address, password)?),
+            pool,
             runtime: Some(runtime),
             times,
             holder: Mutex::default(),

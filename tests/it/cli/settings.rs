@@ -182,6 +182,18 @@ fn a_bad_value_is_told_by_the_name_and_place_that_it_was_given() {
 }
 
 #[test]
+fn a_database_whose_authorities_cannot_be_read_is_told_as_any_bad_value() {
+    let home = Home::new();
+    home.config(&good(
+        "store = \"postgres://gate@localhost:1/wikis?sslrootcert=/nonexistent\"\n",
+    ));
+    for command in [&["config", "check"][..], &["proposals", "list"]] {
+        let ended = home.command(command).run().exits(2);
+        says(&ended.told, "has an sslrootcert that is not there");
+    }
+}
+
+#[test]
 fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_else() {
     let home = Home::new();
     for name in ["config.toml", "wikijs-gate/config.toml", "wikijs-gate.toml"] {
