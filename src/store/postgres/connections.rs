@@ -361,11 +361,11 @@ fn authorities_in(file: &Path) -> Result<RootCertStore, &'static str> {
         }
         _ => UNREAD,
     })?;
-    let pem = read_at_most(&file, MOST_OF_AUTHORITIES);
+    // A pipe is not read: whoever holds it open may never write.
     let found = file.metadata().ok().filter(Metadata::is_file);
-    let (Ok(Some(pem)), Some(found)) = (pem, found) else {
-        return Err(UNREAD);
-    };
+    let found = found.ok_or(UNREAD)?;
+    let pem = read_at_most(&file, MOST_OF_AUTHORITIES).ok().flatten();
+    let pem = pem.ok_or(UNREAD)?;
     if changeable_by_others(&found).is_some() {
         return Err(
             "has an sslrootcert that others may change; let only its owner write it, who is this user or root",
@@ -406,6 +406,7 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
 
+    use rustix::fs::{CWD, Mode, OFlags, mkfifoat, openat};
     use tokio::net::UnixListener;
 
     use super::super::faults::NO_PASSWORD;
@@ -459,8 +460,10 @@ mod tests {
         assert!(open.unwrap().contains("others may change"));
         let unread = || encryption(Some(&path)).err().unwrap();
         std::fs::remove_file(&path).unwrap();
-        // Nobody ever writes into the pipe.
-        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+        // Nobody ever writes into the pipe, not even who holds it open.
+        mkfifoat(CWD, &path, Mode::RWXU).unwrap();
+        assert!(unread().contains("cannot be read"));
+        let _held = openat(CWD, &path, OFlags::RDWR, Mode::empty()).unwrap();
         assert!(unread().contains("cannot be read"));
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
