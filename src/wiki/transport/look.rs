@@ -27,7 +27,7 @@ pub(in crate::wiki) struct ProbeResponse {
 /// The reason that there was no answer.
 #[derive(Debug)]
 pub(in crate::wiki) enum ProbeFailure {
-    /// No connection was opened; the message of the layers below, which must not be shown.
+    /// No connection was opened, or the server ended TLS; the message of the layers below, which must not be shown.
     NotConnected(String),
     /// The connection broke, or the limit of an answer was met.
     Broken(WikiError),

@@ -94,6 +94,10 @@ impl TlsFault {
             ("not valid for name", Self::WrongHost),
             ("NotValidForName", Self::WrongHost),
             ("InvalidContentType", Self::NotTls),
+            // These alerts are no matter of a client's certificate; a server may send any other for one.
+            ("alert: ProtocolVersion", Self::Other),
+            ("alert: InsufficientSecurity", Self::Other),
+            ("alert: UnrecognisedName", Self::Other),
             (ALERT, Self::Ended),
         ]
         .into_iter()
@@ -222,6 +226,8 @@ fn ahead(asked: OffsetDateTime, answered: OffsetDateTime, date: OffsetDateTime) 
 mod tests {
     use time::macros::datetime;
 
+    use rustls::AlertDescription;
+
     use super::{TlsFault, ahead, is_html};
 
     #[test]
@@ -264,5 +270,23 @@ mod tests {
     #[test]
     fn what_nobody_knows_is_another_fault() {
         assert_eq!(TlsFault::from_causes("handshake failure"), TlsFault::Other);
+    }
+
+    #[test]
+    fn an_alert_that_is_no_matter_of_a_certificate_does_not_ask_for_one() {
+        let fault = |alert| TlsFault::from_causes(&rustls::Error::AlertReceived(alert).to_string());
+        for alert in [
+            AlertDescription::ProtocolVersion,
+            AlertDescription::InsufficientSecurity,
+            AlertDescription::UnrecognisedName,
+        ] {
+            assert_eq!(fault(alert), TlsFault::Other, "{alert:?}");
+        }
+        for alert in [
+            AlertDescription::CertificateRequired,
+            AlertDescription::HandshakeFailure,
+        ] {
+            assert_eq!(fault(alert), TlsFault::Ended, "{alert:?}");
+        }
     }
 }
