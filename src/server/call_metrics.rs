@@ -21,6 +21,10 @@ const PROPOSALS_FRESH: Duration = Duration::from_mins(1);
 const OTHER: &str = "other";
 /// The label of callers without a name.
 const UNNAMED: &str = "unnamed";
+/// The label of all people who signed in.
+pub(super) const PEOPLE: &str = "people";
+/// The labels that are no client's name.
+pub(super) const OWN_LABELS: [&str; 3] = [OTHER, UNNAMED, PEOPLE];
 
 /// The server's counters; those of other rooms are only written here.
 #[derive(Debug, Default)]

@@ -1,10 +1,12 @@
 //! A named client as the server takes it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use time::OffsetDateTime;
 
+use super::super::call_metrics::{OWN_LABELS, PEOPLE};
 use super::super::site::{Site, Sites};
 use super::secret::is_same;
 use crate::audit::{ClientId, PersonId, Role};
@@ -136,14 +138,12 @@ impl ClientRecord {
 
     /// The name under which metrics count it: people only as a number. Labels of the metrics' own are never a
     /// client's.
-    pub(in crate::server) fn counted_as(&self) -> &str {
+    pub(in crate::server) fn counted_as(&self) -> Cow<'_, str> {
         let counted = self.counted();
         match (&counted.person, &*counted.name) {
-            (Some(_), _) => "people",
-            (None, "people") => "client people",
-            (None, "unnamed") => "client unnamed",
-            (None, "other") => "client other",
-            (None, name) => name,
+            (Some(_), _) => PEOPLE.into(),
+            (None, name) if OWN_LABELS.contains(&name) => format!("client {name}").into(),
+            (None, name) => name.into(),
         }
     }
 

@@ -392,10 +392,11 @@ impl ServerHandler for Handler {
         // Boxed, since it is many times as large as everything else of a connection.
         let call = Box::pin(self.call(&visit, tool, request, context));
         let registry = visit.app.registry();
+        let client = visit.client.as_ref().map(|client| client.counted_as());
         let called = Called {
             tool,
             can_write: registry.find(tool).is_some_and(ToolDefinition::can_write),
-            client: visit.client.as_ref().map(|client| client.counted_as()),
+            client: client.as_deref(),
             id,
         };
         let timed = visit.app.metrics.call(called, id.during(call));
