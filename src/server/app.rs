@@ -123,30 +123,40 @@ impl App {
         let key = settings.wiki.key.clone();
         let is_new_key = self.wiki.key().digest() != key.digest();
         let has_new_wiki = changes.of_wiki || is_new_key;
-        let mut app = self.clone();
-        if has_new_wiki {
-            app.wiki = Arc::new(self.wiki.renewed(settings.wiki)?);
-            app.watch = Arc::new(self.watch.for_key(Arc::clone(&app.wiki)));
-        }
-        if has_new_wiki || changes.of_index {
-            app.index = Arc::new(ContentIndex::new(Arc::clone(&app.wiki), settings.index));
-        }
+        let wiki = if has_new_wiki {
+            Arc::new(self.wiki.renewed(settings.wiki)?)
+        } else {
+            Arc::clone(&self.wiki)
+        };
+        let index = if has_new_wiki || changes.of_index {
+            Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index))
+        } else {
+            Arc::clone(&self.index)
+        };
         // The new key may not see what the old one could.
         let gone = is_new_key.then(|| (Arc::clone(&self.index), self.wiki.pinned()));
         let policy = self.desk.policy().continued_as(settings.policy);
         let notifier = Notifier::new(settings.notify, policy.review.clone());
         let (keep, memory) = (settings.keep, settings.memory);
-        let writer = self.writer.renewed(&app.index, policy, changes.of_gates);
+        let writer = self.writer.renewed(&index, policy, changes.of_gates);
+        let mirror = mirror(settings.mirror, self.desk.audit());
         let app = Arc::new(Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
-            mirror: mirror(settings.mirror, self.desk.audit()),
+            watch: if has_new_wiki {
+                Arc::new(self.watch.for_key(Arc::clone(&wiki)))
+            } else {
+                Arc::clone(&self.watch)
+            },
+            index,
+            mirror,
+            wiki,
+            metrics: Arc::clone(&self.metrics),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
             own_tools: Arc::new(own_tools),
             gates: self.gates + u64::from(changes.of_gates),
             key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
-            ..app
         });
         Ok(Renewed {
             app,
