@@ -92,8 +92,8 @@ pub fn make(path: &Path) -> io::Result<File> {
     make_for(path, None)
 }
 
-/// Makes a file that was not there, with these bytes, surely on the disk. A part of one does not stay, which
-/// would be in the way of the next try.
+/// Makes a file that was not there, with these bytes, synced. A part of one does not stay, which would be in
+/// the way of the next try.
 pub fn make_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = make(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());

@@ -10,7 +10,6 @@
     reason = "a link that is signed in with once"
 )]
 
-use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -165,13 +164,12 @@ fn open(link: &str) -> Option<PathBuf> {
         return None;
     }
     let path = std::env::temp_dir().join(format!("wikijs-gate-review-{}.html", std::process::id()));
-    let mut file = private_files::make(&path).ok()?;
     let escaped = link.replace('&', "&amp;");
     let text = format!(
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
          <meta http-equiv=\"refresh\" content=\"0; url={escaped}\"><a href=\"{escaped}\">Go on</a>\n"
     );
-    file.write_all(text.as_bytes()).ok()?;
+    private_files::make_whole(&path, text.as_bytes()).ok()?;
     let is_open = OPENERS.iter().any(|opener| {
         let opened = Command::new(opener)
             .arg(&path)

@@ -181,7 +181,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Appends a tool that is made.
+    /// Appends a tool; no two have the same name.
     pub(super) fn push(
         &mut self,
         definition: ToolDefinition,

@@ -31,7 +31,8 @@ use crate::review::{self, ReviewOrigin, Reviews};
 pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrandom::Error> {
     let readiness = (Arc::clone(state), Arc::new(Readiness::default()));
     let metrics = get(tell_metrics).with_state(readiness.clone());
-    let text = match &state.clients {
+    let page = review_page(state)?;
+    let text = match &page {
         Some(_) => "there is nothing here; MCP is at /mcp, and people decide at /review\n",
         None => "there is nothing here; MCP is at /mcp\n",
     };
@@ -46,7 +47,7 @@ pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrand
         .with_state(Arc::clone(state))
         .merge(protocol(state, mcp))
         .fallback(async move || nothing_here(text));
-    Ok(match review_page(state)? {
+    Ok(match page {
         Some(page) => routes.merge(page),
         None => routes,
     })
