@@ -151,8 +151,8 @@ pub(super) async fn carry_out(
             let id = open(id, &left_out, is_json);
             Err(left_to_people::refused(app, &id))
         }
-        InteractiveOutcome::Waits(id) => {
-            let (id, what) = (open(id, &[], is_json), words.what);
+        InteractiveOutcome::Waits(id, left_out) => {
+            let (id, what) = (open(id, &left_out, is_json), words.what);
             Err(Exit::refused(format!(
                 "nothing was written or proposed: this {what} already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
             )))

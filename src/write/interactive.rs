@@ -27,8 +27,8 @@ pub enum InteractiveOutcome {
     Declined,
     /// It is left to people, as this proposal, without these pages.
     Proposed(ProposalId, Vec<LeftOut>),
-    /// It is an undo that was proposed before: it waits as this proposal.
-    Waits(ProposalId),
+    /// It is an undo that was proposed before: it waits as this proposal, without these pages.
+    Waits(ProposalId, Vec<LeftOut>),
     /// Nothing would change, so nothing was sent or kept.
     Unchanged,
 }
@@ -49,7 +49,7 @@ impl Writer {
             InteractiveOutcome::Done(done) => Ok(Some(done)),
             InteractiveOutcome::Declined => Ok(None),
             InteractiveOutcome::Proposed(..)
-            | InteractiveOutcome::Waits(_)
+            | InteractiveOutcome::Waits(..)
             | InteractiveOutcome::Unchanged => Err(ended_as_preview()),
         }
     }
@@ -130,12 +130,12 @@ impl WriteAnswer {
 
 impl Preview {
     /// The outcome without a token.
-    fn left(&self) -> InteractiveOutcome {
-        let mut warnings = self.notes.warnings.iter();
+    fn left(self) -> InteractiveOutcome {
+        let waits = self.notes.warnings.iter().any(|one| one.code == WAITS);
         match self.proposal {
             None => InteractiveOutcome::Unchanged,
-            Some(id) if warnings.any(|one| one.code == WAITS) => InteractiveOutcome::Waits(id),
-            Some(id) => InteractiveOutcome::Proposed(id, self.left_out.clone()),
+            Some(id) if waits => InteractiveOutcome::Waits(id, self.left_out),
+            Some(id) => InteractiveOutcome::Proposed(id, self.left_out),
         }
     }
 }

@@ -131,7 +131,7 @@ async fn in_sets(
         let came = one(app, set, arguments).await;
         let (result, ended) = match came {
             Ok(InteractiveOutcome::Done(done)) => tell_applied(&done, arguments.json),
-            Ok(InteractiveOutcome::Proposed(id, _) | InteractiveOutcome::Waits(id)) => {
+            Ok(InteractiveOutcome::Proposed(id, _) | InteractiveOutcome::Waits(id, _)) => {
                 open += 1;
                 let (result, ended) = tell_open(app, &id.to_string(), arguments);
                 results.push(result);

@@ -87,9 +87,15 @@ async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
     });
     let name = client(&served);
     let words = ["undo", "--client", &name, "--since", "1h", "--yes"];
-    let taken = operator(&wiki, &served, &words).await.good();
     let why =
         format!("left out: home (id {home}): somebody else changed what a write of it had changed");
+    // Also where it is left to people, and again where it waits for them already.
+    for _ in 0..2 {
+        let command = Command::operator(&wiki, &served, &words).writing();
+        let left = command.with("WIKI_CONFIRM", "review").end().await.exits(3);
+        says(&left.stdout, &why);
+    }
+    let taken = operator(&wiki, &served, &words).await.good();
     assert!(taken.stdout.contains(&why), "{}", taken.told);
     let title = |id| wiki.with_store(|store| store.page(id).unwrap().title.clone());
     assert_eq!(title(home), "Somebody else's");
