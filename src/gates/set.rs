@@ -40,9 +40,10 @@ impl SetChange {
         Self { undoes, ..self }
     }
 
-    /// The same with these warnings of its maker.
-    pub fn warned(self, warnings: Vec<Warning>) -> Self {
-        Self { warnings, ..self }
+    /// The same, with something more to say of it.
+    pub fn warned(mut self, warnings: impl IntoIterator<Item = Warning>) -> Self {
+        self.warnings.extend(warnings);
+        self
     }
 }
 

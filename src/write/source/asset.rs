@@ -4,14 +4,14 @@ use serde_json::json;
 
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure, Result};
-use crate::gates::{ChangeSet, SetChange, TurnOf};
+use crate::gates::{ChangeSet, TurnOf};
 use crate::index::Pattern;
 use crate::page::{
     AssetOf, Attached, Blob, PagePath, PageState, check_asset, check_new_asset_path,
     check_new_place, escape_hidden, extension, mime_of,
 };
 use crate::wiki::{Wiki, WikiError, asset_state};
-use crate::words::and_more;
+use crate::words::{and_more, separated};
 
 use super::{Agreed, CREATES, ChangeSource, ComparedSet, Made, WriteCall, target};
 use crate::write::{ConflictCheck, EntryBuilder};
@@ -164,7 +164,7 @@ impl AssetWrite {
         let found = call.index.matching(pattern, is_wanted, (MOST_NAMED, 1));
         let found = found.await.ok().filter(|found| !found.hits.is_empty())?;
         let paths = { found.hits.iter() }.map(|hit| escape_hidden(hit.page.path.as_str()));
-        let paths = paths.collect::<Vec<_>>().join(", ") + &and_more(found.left);
+        let paths = separated(paths, ", ") + &and_more(found.left);
         let message =
             format!("pages name this asset by its path and would show it no more: {paths}.");
         Some(Warning::new("asset_used", message))
@@ -206,9 +206,8 @@ impl ChangeSource for AssetWrite {
 
     async fn made(&self, call: WriteCall<'_>) -> Made {
         self.check()?;
-        let warnings = self.users(call).await.into_iter().collect();
-        let change = SetChange::from(self.change(call).await?);
-        let set = ChangeSet::single(call.id, change.warned(warnings));
+        let set = ChangeSet::single(call.id, self.change(call).await?);
+        let set = set.warned(self.users(call).await);
         Ok(ComparedSet::of(set, ConflictCheck::None))
     }
 

@@ -124,7 +124,7 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::SetChange;
-    use crate::page::testing::{But as _, page};
+    use crate::page::testing::page;
     use crate::page::{Field, Trash};
     use crate::write::testing::set;
 
@@ -160,10 +160,7 @@ mod tests {
         // Sets that are not a delete by this call: an undo, a proposal, a new page.
         let undoes = Some(CallId::new().unwrap());
         let change = Change::delete(page());
-        assert!(!plain.agrees_with(
-            &set(SetChange::from(change).but(|it| it.undoes = undoes)),
-            trash
-        ));
+        assert!(!plain.agrees_with(&set(SetChange::from(change).undoing(undoes)), trash));
         let id = "00000000000000aa".parse().unwrap();
         assert!(!plain.agrees_with(&gone.clone().of_proposal(Some(id)), trash));
         assert!(!plain.agrees_with(&set(Change::recreate(page())), trash));

@@ -353,7 +353,7 @@ mod tests {
         }
         let undoes = Some(CallId::new().unwrap());
         let change = retitled(&[]);
-        let undo = set(SetChange::from(change).but(|it| it.undoes = undoes));
+        let undo = set(SetChange::from(change).undoing(undoes));
         let proposal = shown.of_proposal(Some("00000000000000aa".parse().unwrap()));
         for own in [update(1, Some("B"), &[]), update(1, None, &[])] {
             assert!(!own.agrees_with(&undo), "{own:?}");

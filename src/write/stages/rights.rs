@@ -488,7 +488,7 @@ mod tests {
         // Only an undo brings a page back; a new one has all that was asked for, or is not made.
         let undo = |change: Change| {
             let undone = set(change.clone()).id();
-            SetChange::from(change).but(|it| it.undoes = Some(undone))
+            SetChange::from(change).undoing(Some(undone))
         };
         assert!(brings_back(&undo(Change::recreate(page()))));
         assert!(!brings_back(&SetChange::from(Change::recreate(page()))));
