@@ -267,7 +267,8 @@ fn format_of(word: &str) -> SourceFormat {
     match word {
         "markdown" => SourceFormat::Markdown,
         "html" => SourceFormat::Html,
-        _ => SourceFormat::AsciiDoc,
+        "asciidoc" => SourceFormat::AsciiDoc,
+        other => panic!("no format: {other}"),
     }
 }
 
@@ -391,8 +392,7 @@ fn nothing_is_told_of_two_hundred_ordinary_pages() {
 
 /// Reads the Markdown below a directory of the project.
 fn pages_below(place: &str) -> Vec<(String, String)> {
-    let mut pages = files_below(&root().join(place));
-    pages.retain(|path| path.extension().is_some_and(|kind| kind == "md"));
+    let pages = files_ending(&root().join(place), "md");
     let read = |path: &PathBuf| {
         (
             path.display().to_string(),
