@@ -273,6 +273,13 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// All files below a directory whose names end so.
+pub(crate) fn files_ending(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut files = files_below(dir);
+    files.retain(|path| path.extension().is_some_and(|own| own == ending));
+    files
+}
+
 /// Each page's text by its path.
 pub(crate) fn texts(wiki: &DemoWiki) -> BTreeMap<String, String> {
     let text = |page: &PageRow| (page.path.clone(), page.content.clone());

@@ -169,14 +169,8 @@ impl Work {
 
 /// Each page by its place, without what no write gives back.
 pub(crate) fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
-    let plain = |page: &PageRow| PageRow {
-        id: 0,
-        updated_at: String::new(),
-        created_at: String::new(),
-        ..page.clone()
-    };
     wiki.with_store(|store| {
-        let pages = store.pages().map(plain);
+        let pages = store.pages().map(timeless);
         pages
             .map(|page| ((page.locale.clone(), page.path.clone()), page))
             .collect()
@@ -1177,7 +1171,7 @@ async fn git_sees_after_a_pull_what_changed_and_no_more() {
 
 /// What the jobs of the example for CI run, in a shell that ends at the first failure.
 fn ci_scripts() -> [String; 2] {
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/files.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/files.md")).unwrap();
     let scripts = page.split("        run: |\n").skip(1).map(|rest| {
         let lines = rest
             .lines()

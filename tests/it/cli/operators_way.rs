@@ -49,7 +49,7 @@ impl Machine<'_> {
     fn document(self) {
         let told = self.told.into_inner().unwrap();
         let all: String = told.iter().map(|(_, text)| text.as_str()).collect();
-        let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md"));
+        let page = fs::read_to_string(root().join("docs/operators.md"));
         let page = page.unwrap();
         let blocks = page.split("```console\n").skip(1);
         let written: Vec<String> = blocks

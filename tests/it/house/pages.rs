@@ -8,16 +8,9 @@ use crate::prelude::*;
 const README: &str = include_str!("../../../README.md");
 const MAP: &str = include_str!("../../../docs/README.md");
 
-/// All Markdown files at and below a directory.
-fn markdown(dir: &Path) -> Vec<PathBuf> {
-    let mut files = files_below(dir);
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    files
-}
-
 /// Every page that people read, with its text.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut paths = markdown(&root().join("docs"));
+    let mut paths = files_ending(&root().join("docs"), "md");
     let at_root = fs::read_dir(root()).unwrap();
     paths.extend(
         at_root
@@ -87,7 +80,7 @@ fn the_readme_names_every_toolset_and_every_level_the_strictest_first() {
 
 #[test]
 fn the_map_leads_to_every_page() {
-    for path in markdown(&root().join("docs")) {
+    for path in files_ending(&root().join("docs"), "md") {
         let name = path.strip_prefix(root().join("docs")).unwrap();
         let link = format!("]({})", name.display());
         assert!(
@@ -99,7 +92,7 @@ fn the_map_leads_to_every_page() {
 
 #[test]
 fn every_page_begins_with_whom_it_is_for() {
-    for path in markdown(&root().join("docs")) {
+    for path in files_ending(&root().join("docs"), "md") {
         // The guides are what the server gives to agents, word for word.
         if path.parent().is_some_and(|dir| dir.ends_with("guides")) {
             continue;

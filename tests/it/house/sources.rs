@@ -4,8 +4,7 @@ use crate::prelude::*;
 
 /// The text of each source by its path below the root, such as `src/page/mod.rs`.
 pub(crate) fn sources() -> BTreeMap<String, String> {
-    let mut files = files_below(&root().join("src"));
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    let files = files_ending(&root().join("src"), "rs");
     let named = files.iter().map(|path| {
         let name = path.strip_prefix(root()).unwrap().to_str().unwrap();
         (name.to_owned(), fs::read_to_string(path).unwrap())

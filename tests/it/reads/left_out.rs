@@ -37,11 +37,6 @@ fn setup(wiki: &DemoWiki) -> Setup {
     Setup::admin(wiki).indexed()
 }
 
-async fn call(served: &Served, tool: &str, arguments: Value) -> Value {
-    let answer = served.call(tool, arguments.clone()).await;
-    answer.unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
-}
-
 fn paths(items: &Value) -> BTreeSet<String> {
     let items = items.as_array().unwrap().iter();
     items
@@ -60,15 +55,15 @@ async fn a_search_says_that_more_pages_match() {
             }
             arguments
         };
-        let cut = call(&served, SEARCH, asked(json!({ "limit": 2 }))).await;
+        let cut = call_ok(&served, SEARCH, asked(json!({ "limit": 2 }))).await;
         assert_eq!(cut["hits"].as_array().unwrap().len(), 2, "{cut}");
         let hint = cut["hint"].as_str().unwrap();
         says(&hint, "raise limit");
         says(&hint, "path");
-        let more = call(&served, SEARCH, asked(json!({ "limit": 100 }))).await;
+        let more = call_ok(&served, SEARCH, asked(json!({ "limit": 100 }))).await;
         assert_eq!(more["hits"].as_array().unwrap().len(), 100);
         let narrow = asked(json!({ "path": "many/1/page-7" }));
-        let narrowed = call(&served, SEARCH, narrow).await;
+        let narrowed = call_ok(&served, SEARCH, narrow).await;
         assert_eq!(narrowed["hits"].as_array().unwrap().len(), 1, "{narrowed}");
         assert_eq!(narrowed.get("hint"), None, "{narrowed}");
     }
@@ -86,7 +81,7 @@ async fn a_list_goes_on_by_its_cursor_until_all_were_told() {
         let mut arguments = filters.clone();
         arguments["limit"] = json!(100);
         loop {
-            let part = call(&served, LIST, arguments.clone()).await;
+            let part = call_ok(&served, LIST, arguments.clone()).await;
             count += part["pages"].as_array().unwrap().len();
             seen.extend(paths(&part["pages"]));
             match part.get("nextCursor") {
@@ -117,7 +112,7 @@ async fn a_page_that_was_cut_goes_on_where_it_was_cut() {
     ] {
         let (mut content, mut arguments) = (String::new(), name.clone());
         loop {
-            let part = call(&served, tool, arguments.clone()).await;
+            let part = call_ok(&served, tool, arguments.clone()).await;
             content.push_str(part["content"].as_str().unwrap());
             match part["part"].get("nextOffset") {
                 Some(offset) => {
@@ -135,13 +130,13 @@ async fn a_page_that_was_cut_goes_on_where_it_was_cut() {
 #[tokio::test]
 async fn a_tree_says_how_many_more_there_are_below_and_a_deeper_path_shows_them() {
     let (_wiki, served) = with_server(wiki_of(MANY).await, setup).await;
-    let cut = call(&served, TREE, json!({ "path": "many", "depth": 5 })).await;
+    let cut = call_ok(&served, TREE, json!({ "path": "many", "depth": 5 })).await;
     let shown = cut["nodes"].as_array().unwrap().len();
     // Three folders and their pages.
     assert_eq!(cut["notShown"], json!(MANY + 3 - shown), "{shown}");
     let mut pages = BTreeSet::new();
     for folder in ["many/0", "many/1", "many/2"] {
-        let deeper = call(&served, TREE, json!({ "path": folder, "depth": 5 })).await;
+        let deeper = call_ok(&served, TREE, json!({ "path": folder, "depth": 5 })).await;
         assert_eq!(deeper.get("notShown"), None);
         pages.extend(paths(&deeper["nodes"]));
     }
@@ -155,19 +150,19 @@ async fn a_history_says_how_many_entries_there_are_and_offset_reaches_them() {
     for title in ["One", "Two", "Three"] {
         wiki.with_store(|store| store.rewrite(id, |page| title.clone_into(&mut page.title)));
     }
-    let newest = call(&served, HISTORY, json!({ "id": id, "limit": 1 })).await;
+    let newest = call_ok(&served, HISTORY, json!({ "id": id, "limit": 1 })).await;
     assert_eq!(newest["total"], 3, "{newest}");
-    let rest = call(&served, HISTORY, json!({ "id": id, "offset": 1 })).await;
+    let rest = call_ok(&served, HISTORY, json!({ "id": id, "offset": 1 })).await;
     assert_eq!(rest["entries"].as_array().unwrap().len(), 2);
     // Of the whole wiki.
     let arguments = json!({ "since": "2000-01-01", "path": "many" });
-    let changes = call(&served, HISTORY, arguments).await;
+    let changes = call_ok(&served, HISTORY, arguments).await;
     let changes = &changes["changes"];
     assert_eq!(changes["pages"].as_array().unwrap().len(), 20);
     assert_eq!(changes["more"], 40);
     let offset = changes["nextOffset"].clone();
     let next = json!({ "since": "2000-01-01", "path": "many", "offset": offset });
-    let next = call(&served, HISTORY, next).await;
+    let next = call_ok(&served, HISTORY, next).await;
     let (first, second) = (paths(&changes["pages"]), paths(&next["changes"]["pages"]));
     assert!(second.len() == 20 && first.is_disjoint(&second));
 }
@@ -175,14 +170,14 @@ async fn a_history_says_how_many_entries_there_are_and_offset_reaches_them() {
 #[tokio::test]
 async fn tags_beyond_the_most_are_counted_and_a_query_finds_them() {
     let (wiki, served) = with_server(wiki_of(MANY).await, setup).await;
-    let cut = call(&served, TAGS, json!({})).await;
+    let cut = call_ok(&served, TAGS, json!({})).await;
     let all = wiki.with_store(|store| {
         let tags = store.pages().flat_map(|page| page.tags.clone());
         tags.collect::<BTreeSet<_>>().len()
     });
     let shown = cut["tags"].as_array().unwrap().len();
     assert_eq!(cut["notShown"], json!(all - shown));
-    let found = call(&served, TAGS, json!({ "query": "stripe-1199" })).await;
+    let found = call_ok(&served, TAGS, json!({ "query": "stripe-1199" })).await;
     assert_eq!(found["tags"][0]["tag"], "stripe-1199");
 }
 
@@ -197,7 +192,7 @@ async fn a_preview_says_what_it_does_not_show() {
         (CREATE, made),
         (UPDATE, json!({ "id": id, "content": long })),
     ] {
-        let preview = call(&served, tool, full(arguments)).await;
+        let preview = call_ok(&served, tool, full(arguments)).await;
         let diff = preview["diff"].as_str().unwrap();
         assert!(diff.len() <= 32 * 1024, "{tool}");
         assert!(diff.contains("\\ From here on, lines that are added are not shown."));
@@ -211,12 +206,12 @@ async fn a_preview_says_what_it_does_not_show() {
             store.rewrite(other, |page| page.content.push_str("\n[home](/en/home)\n"));
         }
     });
-    let preview = call(&served, DELETE, json!({ "id": id })).await;
+    let preview = call_ok(&served, DELETE, json!({ "id": id })).await;
     let told = preview["linkedFrom"].as_array().unwrap().len();
     let mut linking = 0;
     for locale in ["en", "de"] {
         let there = json!({ "linksTo": id, "locale": locale, "limit": 100 });
-        let there = call(&served, LIST, there).await;
+        let there = call_ok(&served, LIST, there).await;
         linking += there["pages"].as_array().unwrap().len();
     }
     let warnings = preview["warnings"].to_string();

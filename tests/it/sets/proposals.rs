@@ -62,10 +62,6 @@ fn theirs(wiki: &DemoWiki, id: i64, change: impl FnOnce(&mut PageRow)) {
     wiki.with_store(|store| store.rewrite(id, change));
 }
 
-fn read(ended: &Ended) -> Value {
-    ended.json()
-}
-
 /// What became of a proposal, as an agent is told.
 async fn became(served: &Served, id: &str) -> Value {
     call_ok(served, GET_PROPOSAL, json!({ "id": id })).await
@@ -95,7 +91,7 @@ async fn an_agent_proposes_and_a_person_applies() {
     let apply_it = ["apply", id, "--yes", "--json"];
     let applied = operator(&wiki, &served, &apply_it).await.good();
     lacks(&applied.stdout, "null");
-    let result = &read(&applied)["results"][0];
+    let result = &applied.json()["results"][0];
     result.shows(json!({ "outcome": "applied", "proposal": id }));
     let after = page(&wiki, home).unwrap();
     assert_eq!(after.title, "Ours");
@@ -163,7 +159,7 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
     edit(&served, moved, arguments).await;
     propose(&served, DELETE, json!({ "id": gone })).await;
     let listed = operator(&wiki, &served, &["list", "--json"]).await;
-    assert_eq!(read(&listed)["proposals"].as_array().unwrap().len(), 3);
+    assert_eq!(listed.json()["proposals"].as_array().unwrap().len(), 3);
     let applied = apply(&wiki, &served, "--all").await.good();
     let back = applied.stdout.matches("to take it back: wikijs-gate undo");
     assert_eq!(back.count(), 3);
@@ -342,7 +338,7 @@ async fn what_cannot_be_merged_stays_outdated() {
     }
     let all = vec_of("apply --all --yes --merge --keep-going --json".split(' '));
     let refused = operator(&wiki, &served, &all).await.exits(3);
-    let results = read(&refused)["results"].clone();
+    let results = refused.json()["results"].clone();
     for result in results.as_array().unwrap() {
         assert_eq!(result["error"]["code"], "PROPOSAL_OUTDATED", "{result}");
     }
@@ -362,7 +358,7 @@ async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated(
     });
     let both = ["apply", &first, &second, "--yes", "--json"];
     let applied = operator(&wiki, &served, &both).await.good();
-    let results = read(&applied)["results"].clone();
+    let results = applied.json()["results"].clone();
     let expected = [&json!("applied"), &json!("unchanged")];
     assert_eq!([&results[0]["outcome"], &results[1]["outcome"]], expected);
     assert_eq!(mutations(&wiki).len(), 1);
@@ -669,11 +665,11 @@ async fn filters_go_by_the_record_of_the_making() {
         (&["--client", &own, "--path", "home"], 1),
     ] {
         let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
-        let proposals = read(&listed)["proposals"].as_array().unwrap().len();
+        let proposals = listed.json()["proposals"].as_array().unwrap().len();
         assert_eq!(proposals, found, "{}", listed.told);
         let yes = ["apply", "--yes", "--json"];
         let applied = operator(&wiki, &served, &[&yes, arguments].concat()).await;
-        let results = read(&applied)["results"].as_array().unwrap().len();
+        let results = applied.json()["results"].as_array().unwrap().len();
         assert_eq!(results, found, "{}", applied.told);
     }
     assert_eq!(mutations(&wiki).len(), 0);
@@ -708,7 +704,7 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
     operator(&wiki, &served, &["reject", &home, "--why", "not \"this\""]).await;
     let ids = async |arguments: &[&str]| -> Vec<Value> {
         let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
-        let proposals = read(&listed)["proposals"].clone();
+        let proposals = listed.json()["proposals"].clone();
         vec_of(
             proposals
                 .as_array()

@@ -137,11 +137,7 @@ async fn the_index_of_the_old_key_is_forgotten_in_memory_and_on_the_disk() {
         };
         let all = search().await;
         assert!(all.contains(&"docs/configuration".to_owned()), "{all:?}");
-        let databases = || {
-            let mut files = files_below(home.path());
-            files.retain(|file| file.extension().is_some_and(|ending| ending == "db"));
-            files
-        };
+        let databases = || files_ending(home.path(), "db");
         let before = databases();
         assert_eq!(before.len(), usize::from(mode == "disk"), "{before:?}");
         file.put(&below_team);

@@ -45,11 +45,7 @@ impl Place {
     /// The answer in JSON of a command, and its exit code.
     async fn json(&self, arguments: &[&str]) -> (i32, Value) {
         let ended = self.run(&[arguments, &["--json"]].concat(), "").await;
-        let answer = serde_json::from_str(&ended.stdout);
-        (
-            ended.code,
-            answer.unwrap_or_else(|_| panic!("{}", ended.told)),
-        )
+        (ended.code, ended.json())
     }
 }
 

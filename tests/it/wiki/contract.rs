@@ -342,8 +342,7 @@ fn is_time(text: &str) -> bool {
 #[test]
 fn no_recorded_query_is_in_the_demo_wiki_s_source() {
     const WINDOW: usize = 60;
-    let mut sources = Vec::new();
-    read_all(&root().join("src/demo"), &mut sources);
+    let sources = files_below(&root().join("src/demo"));
     assert!(!sources.is_empty());
     let lines = vec_of(files().iter().flat_map(|file| lines(file)));
     let queries = lines
@@ -351,22 +350,11 @@ fn no_recorded_query_is_in_the_demo_wiki_s_source() {
         .filter_map(|line| line.text("query").or(line.text("body")));
     let windows: BTreeSet<&[u8]> = queries.flat_map(|q| q.as_bytes().windows(WINDOW)).collect();
     assert!(!windows.is_empty());
-    for (path, source) in &sources {
+    for path in &sources {
+        let source = fs::read_to_string(path).unwrap();
         for window in source.as_bytes().windows(WINDOW) {
             let text = String::from_utf8_lossy(window);
             assert!(!windows.contains(window), "{}: {text}", path.display());
-        }
-    }
-}
-
-fn read_all(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            read_all(&path, found);
-        } else {
-            let text = fs::read_to_string(&path).unwrap();
-            found.push((path, text));
         }
     }
 }

@@ -71,25 +71,9 @@ impl Kind {
             Self::Move => "releases/two-four".clone_into(&mut page.path),
             Self::Delete => pages.retain(|page| page.path != PAGE),
         }
-        in_order(pages)
+        pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
+        pages
     }
-}
-
-fn in_order(mut pages: Vec<PageRow>) -> Vec<PageRow> {
-    pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
-    pages
-}
-
-/// All pages, without what no write can promise.
-fn pages(wiki: &DemoWiki) -> Vec<PageRow> {
-    let rows: Vec<PageRow> = wiki.with_store(|store| store.pages().cloned().collect());
-    let plain = |row: PageRow| PageRow {
-        id: 0,
-        created_at: String::new(),
-        updated_at: String::new(),
-        ..row
-    };
-    in_order(rows.into_iter().map(plain).collect())
 }
 
 pub(crate) fn html(status: u16) -> Reply {
@@ -260,7 +244,7 @@ async fn prove(it: Case) {
         _ => Some("answer_was_no_success: "),
     };
     let wiki = sample_wiki().await;
-    let before = pages(&wiki);
+    let before = timeless_pages(&wiki);
     let promised = kind.applied_to(&before);
     let (faulty, served) = served(&wiki, |mut setup| {
         let is_open = outcome == Outcome::Unknown;
@@ -301,14 +285,14 @@ async fn prove(it: Case) {
         assert!(told.iter().all(is_it), "{name}: {told:?}");
     }
     // What is true.
-    let now = pages(&wiki);
+    let now = timeless_pages(&wiki);
     match outcome {
         Outcome::Applied => assert_eq!(now, promised, "{name}"),
         _ => assert_eq!(now, before, "{name}"),
     }
     faulty.let_late_ones_through().await;
     let is_same = outcome == Outcome::NotApplied;
-    let pages = pages(&wiki);
+    let pages = timeless_pages(&wiki);
     assert_eq!(pages, if is_same { before } else { promised }, "{name}");
     // What went out, and what was on record by then.
     let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
@@ -354,7 +338,7 @@ async fn reads_before_sending(kind: Kind) -> usize {
 async fn a_connection_that_never_opened_sent_nothing() {
     for kind in KINDS {
         let wiki = sample_wiki().await;
-        let before = pages(&wiki);
+        let before = timeless_pages(&wiki);
         let (faulty, served) = served(&wiki, |setup| setup).await;
         let served = served.acquainted().await;
         let (tool, arguments) = shown(&served, kind, &wiki).await;
@@ -365,7 +349,7 @@ async fn a_connection_that_never_opened_sent_nothing() {
             ("not_applied", "NOT_APPLIED", "WIKI_UNAVAILABLE"),
             "{kind:?}: {answer:?}"
         );
-        assert_eq!(pages(&wiki), before);
+        assert_eq!(timeless_pages(&wiki), before);
         assert_eq!(faulty.mutations(), []);
         assert_eq!(served.told(), story(kind, "not_applied NOT_APPLIED"));
     }
@@ -648,7 +632,7 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
 async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happened() {
     for kind in KINDS {
         let wiki = sample_wiki().await;
-        let before = pages(&wiki);
+        let before = timeless_pages(&wiki);
         let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,undo")).await;
         faulty.on_mutations(Fault::new(Reach::Never, success(kind, 4_711)));
         let (tool, arguments) = kind.call(&wiki);
@@ -657,7 +641,7 @@ async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happene
         assert_eq!(told, ("unknown", "OUTCOME_UNKNOWN", ""), "{kind:?}");
         let message = answer.unwrap_err()["message"].to_string();
         assert!(!message.contains("happened"), "{kind:?}: {message}");
-        assert_eq!(pages(&wiki), before);
+        assert_eq!(timeless_pages(&wiki), before);
         let undo = json!({ "callId": "last" });
         let error = served.confirmed(UNDO, undo).await.unwrap_err();
         assert_eq!(error["code"], "NOTHING_TO_UNDO", "{kind:?}");
@@ -1091,7 +1075,7 @@ async fn dir_of(wiki: &str) -> std::ffi::OsString {
 async fn without_a_record_nothing_is_sent() {
     for kind in KINDS {
         let wiki = sample_wiki().await;
-        let before = pages(&wiki);
+        let before = timeless_pages(&wiki);
         let served = Setup::scripter(&wiki)
             .with("WIKI_MUTATION_CONFIRM_TOKEN", SESAME)
             .serve()
@@ -1106,7 +1090,7 @@ async fn without_a_record_nothing_is_sent() {
         let disk = served.dir.path().to_str().unwrap();
         assert!(!error.to_string().contains(disk), "{error}");
         assert_eq!(mutations(&wiki).len(), 0);
-        assert_eq!(pages(&wiki), before);
+        assert_eq!(timeless_pages(&wiki), before);
     }
 }
 

@@ -15,8 +15,8 @@ fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
 }
 
 /// A page without what every write changes.
-fn timeless(page: Option<PageRow>) -> PageRow {
-    crate::testkit::timeless(&page.unwrap())
+fn kept(wiki: &DemoWiki, id: i64) -> PageRow {
+    timeless(&page(wiki, id).unwrap())
 }
 
 async fn undo(served: &Served, applied: &Value) -> Result<Value, Value> {
@@ -29,24 +29,24 @@ async fn undo(served: &Served, applied: &Value) -> Result<Value, Value> {
 async fn an_update_is_taken_back_and_so_is_its_undo() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
-    let before = timeless(page(&wiki, id));
+    let before = kept(&wiki, id);
     let edits = json!({ "id": id, "path": "moved/x", "title": "T", "tags": [], "scriptCss": "", "content": "c\n" });
     let applied = served.confirmed(UPDATE, edits).await.unwrap();
-    let changed = timeless(page(&wiki, id));
+    let changed = kept(&wiki, id);
     // What somebody else changed since, in other fields, stays.
     wiki.with_store(|store| store.page_mut(id).unwrap().description = Some("Theirs".to_owned()));
     let undone = undo(&served, &applied).await.unwrap();
     assert_eq!(undone["outcome"], "applied");
     let description = Some("Theirs".to_owned());
     assert_eq!(
-        timeless(page(&wiki, id)),
+        kept(&wiki, id),
         before.but(|row| row.description = description.clone())
     );
     let code = &undo(&served, &applied).await.unwrap_err()["code"];
     assert_eq!(code, "NOTHING_TO_UNDO");
     undo(&served, &undone).await.unwrap();
     assert_eq!(
-        timeless(page(&wiki, id)),
+        kept(&wiki, id),
         changed.but(|row| row.description = description)
     );
 }
@@ -55,14 +55,14 @@ async fn an_update_is_taken_back_and_so_is_its_undo() {
 async fn a_deletion_is_taken_back_with_every_field_and_a_new_id() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
-    let before = timeless(page(&wiki, id));
+    let before = kept(&wiki, id);
     served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     assert_eq!(page(&wiki, id), None);
     let undone = confirmed_ok(&served, UNDO, json!({ "callId": "last" })).await;
     assert_eq!(undone["operation"], "create");
     let new = undone["target"]["id"].as_i64().unwrap();
     assert_ne!(new, id);
-    assert_eq!(timeless(page(&wiki, new)), before);
+    assert_eq!(kept(&wiki, new), before);
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn the_gates_hold_for_an_undo() {
 async fn an_operator_takes_a_write_back_from_the_command_line() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "docs/configuration");
-    let before = timeless(page(&wiki, id));
+    let before = kept(&wiki, id);
     served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let run = |arguments: &'static [&'static str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
@@ -182,8 +182,8 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
     assert_eq!(undone.status.code(), Some(0), "{undone:?}");
     let answer: Value = serde_json::from_slice(&undone.stdout).unwrap();
     assert_eq!(answer["outcome"], "applied");
-    let timeless = timeless(page(&wiki, answer["target"]["id"].as_i64().unwrap()));
-    assert_eq!(timeless, before);
+    let back = kept(&wiki, answer["target"]["id"].as_i64().unwrap());
+    assert_eq!(back, before);
     let again = run(&["undo", "0000000000000000", "--yes"]).await.unwrap();
     assert_eq!(again.status.code(), Some(3), "{again:?}");
     let records = served.records();
@@ -338,7 +338,7 @@ fn undoing_any_applied_update_restores_the_page_exactly() {
     let wiki = runtime.block_on(sample_wiki());
     let served = runtime.block_on(setup(&wiki).serve());
     let id = id_of(&wiki, "releases/2-4");
-    let before = timeless(page(&wiki, id));
+    let before = kept(&wiki, id);
     let config = ProptestConfig::with_cases(40).but(|config| config.failure_persistence = None);
     proptest!(config, |(update in any_update())| {
         runtime.block_on(async {
@@ -351,7 +351,7 @@ fn undoing_any_applied_update_restores_the_page_exactly() {
             if applied["outcome"] == "applied" {
                 assert_eq!(undo(&served, &applied).await.unwrap()["outcome"], "applied");
             }
-            assert_eq!(timeless(page(&wiki, id)), before);
+            assert_eq!(kept(&wiki, id), before);
         });
     });
 }
@@ -461,7 +461,7 @@ async fn edits_of_neighbouring_lines_are_a_conflict_that_shows_both_and_force_sa
 async fn an_undo_follows_a_page_that_undos_created_again() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "docs/configuration");
-    let before = timeless(page(&wiki, id));
+    let before = kept(&wiki, id);
     let title = json!({ "id": id, "title": "Other" });
     let edited = served.confirmed(UPDATE, title).await.unwrap();
     let mut now = id;
@@ -475,7 +475,7 @@ async fn an_undo_follows_a_page_that_undos_created_again() {
     assert_eq!(page(&wiki, now).unwrap().title, "Other");
     let undone = undo(&served, &edited).await.unwrap();
     assert_eq!(undone["target"]["id"], now, "{undone}");
-    assert_eq!(timeless(page(&wiki, now)), before);
+    assert_eq!(kept(&wiki, now), before);
     // The same write cannot be taken back twice.
     let again = undo(&served, &edited).await.unwrap_err();
     assert_eq!(again["code"], "NOTHING_TO_UNDO", "{again}");

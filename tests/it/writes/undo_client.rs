@@ -19,10 +19,6 @@ async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended
     command.writing().end().await
 }
 
-fn read(ended: &Ended) -> Value {
-    ended.json()
-}
-
 #[tokio::test]
 async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() {
     let wiki = sample_wiki().await;
@@ -50,8 +46,7 @@ async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() 
     let words = [
         "undo", "--client", &name, "--since", "1h", "--yes", "--json",
     ];
-    let taken = operator(&wiki, &served, &words).await.good();
-    let taken = read(&taken);
+    let taken = operator(&wiki, &served, &words).await.good().json();
     assert_eq!(taken["outcome"], "applied");
     // Four pages: three writes of one are one change.
     assert_eq!(taken["changes"].as_array().unwrap().len(), 4, "{taken}");

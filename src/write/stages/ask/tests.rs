@@ -13,7 +13,7 @@ use crate::page::testing::page;
 use crate::write::caller::{AskPerson, Asker, Caller, Handout, PersonReply, Question};
 use crate::write::route::Brought;
 use crate::write::testing::{
-    Office, caller, checked, person, policy, record, session, set, update,
+    self, Office, caller, checked, person, policy, record, session, set, update,
 };
 
 const LONG: Duration = Duration::from_mins(1);
@@ -265,7 +265,7 @@ async fn an_answer_to_an_unknown_question_is_no_yes_but_may_be_late() {
 
 #[tokio::test]
 async fn a_call_that_brings_no_answer_brings_nothing() {
-    let office = Office::new(policy(WritePolicy::Preview));
+    let office = testing::office();
     for asker in [
         Asker::Nobody,
         within(Some(PersonReply::Yes(ApprovalScope::Once))),

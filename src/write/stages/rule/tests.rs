@@ -12,7 +12,7 @@ use crate::write::caller::Asker;
 use crate::write::route::{Route, Stop, Warrant};
 use crate::write::stages::record;
 use crate::write::testing::{
-    Office, caller, list, permit, person, policy, record, session, set, update,
+    Office, caller, list, office, permit, person, policy, record, session, set, update,
 };
 
 const TOKEN: &str = "open sesame, please";
@@ -184,7 +184,7 @@ async fn what_a_rule_denies_goes_no_way() {
 
 #[tokio::test]
 async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
-    let office = Office::new(policy(WritePolicy::Preview));
+    let office = office();
     let mut permit = permit(update(1));
     let record = record(permit.set());
     let attempt = record::attempt(&office.desk.audit, &record, &mut permit, &[]).await;
