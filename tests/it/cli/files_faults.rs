@@ -508,42 +508,32 @@ async fn files_that_cannot_be_removed_keep_one_page_where_it_was_and_no_other() 
 }
 
 #[tokio::test]
-async fn an_edited_page_whose_files_cannot_be_removed_is_not_twice_in_the_folder() {
-    let wiki = wiki_of(&[]).await;
-    let row = page("docs/a", "<p>of a</p>\n").but(|row| row.editor = "code".to_owned());
-    let id = wiki.with_page(row);
-    let work = Work::pulled(wiki).await;
-    work.edit("en/docs/a.html", "of a", "edited");
-    let in_the_way = work.dir.path().join("en/docs/a.md");
-    fs::create_dir(&in_the_way).unwrap();
-    work.wiki
-        .with_store(|store| "docs/b".clone_into(&mut store.page_mut(id).unwrap().path));
-    let pulled = work.good("pull", &[]).await;
-    says(&pulled.stdout, "this page was not brought: make room");
-    assert!(work.has("en/docs/a.html") && !work.has("en/docs/b.html"));
-    fs::remove_dir(&in_the_way).unwrap();
-    work.good("pull", &[]).await;
-    says(&work.read("en/docs/b.html"), "edited");
-    assert!(!work.has("en/docs/a.html"));
-}
-
-#[tokio::test]
-async fn a_page_whose_files_cannot_be_removed_may_be_edited_before_the_next_pull() {
-    let wiki = wiki_of(&[]).await;
-    let row = page("docs/a", "<p>of a</p>\n").but(|row| row.editor = "code".to_owned());
-    let id = wiki.with_page(row);
-    let work = Work::pulled(wiki).await;
-    let in_the_way = work.dir.path().join("en/docs/a.md");
-    fs::create_dir(&in_the_way).unwrap();
-    work.wiki
-        .with_store(|store| "docs/b".clone_into(&mut store.page_mut(id).unwrap().path));
-    let pulled = work.good("pull", &[]).await;
-    says(&pulled.stdout, "this page was not brought: make room");
-    work.edit("en/docs/a.html", "of a", "edited");
-    fs::remove_dir(&in_the_way).unwrap();
-    work.good("pull", &[]).await;
-    says(&work.read("en/docs/b.html"), "edited");
-    assert!(!work.has("en/docs/a.html"));
+async fn a_page_whose_files_cannot_be_removed_keeps_an_edit_of_before_and_after_the_pull() {
+    for is_edited_before in [true, false] {
+        let wiki = wiki_of(&[]).await;
+        let row = page("docs/a", "<p>of a</p>\n").but(|row| row.editor = "code".to_owned());
+        let id = wiki.with_page(row);
+        let work = Work::pulled(wiki).await;
+        let edit = || work.edit("en/docs/a.html", "of a", "edited");
+        if is_edited_before {
+            edit();
+        }
+        let in_the_way = work.dir.path().join("en/docs/a.md");
+        fs::create_dir(&in_the_way).unwrap();
+        work.wiki
+            .with_store(|store| "docs/b".clone_into(&mut store.page_mut(id).unwrap().path));
+        let pulled = work.good("pull", &[]).await;
+        says(&pulled.stdout, "this page was not brought: make room");
+        // It is not twice in the folder.
+        assert!(work.has("en/docs/a.html") && !work.has("en/docs/b.html"));
+        if !is_edited_before {
+            edit();
+        }
+        fs::remove_dir(&in_the_way).unwrap();
+        work.good("pull", &[]).await;
+        says(&work.read("en/docs/b.html"), "edited");
+        assert!(!work.has("en/docs/a.html"));
+    }
 }
 
 /// A pull that could not end is as good as one that was killed there.
