@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::output::written;
-use super::{Arguments, DescribedBy, Tool, ToolContext, ToolKind, input, page_argument, schema};
+use super::{
+    Arguments, DescribedBy, Tool, ToolContext, ToolKind, Toolset, input, page_argument, schema,
+};
 use crate::blocking;
 use crate::error::{Code, Failure, Result};
 
@@ -15,11 +17,12 @@ pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value>> + Send>>
 /// A call whose arguments are read.
 pub(super) type ReadCall = Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>;
 
-/// A tool without its types: the constants of [`Tool`], and what depends on the types.
+/// A tool without its types: its toolset, the constants of [`Tool`], and what depends on the types.
 #[expect(clippy::struct_excessive_bools, reason = "the constants of a tool")]
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct AnyTool {
     pub(super) name: &'static str,
+    pub(super) toolset: Toolset,
     pub(super) description: &'static str,
     pub(super) answer: &'static str,
     pub(super) kind: ToolKind,
@@ -45,9 +48,10 @@ fn read<T: Tool>(schema: &Map<String, Value>, arguments: Arguments) -> Result<Re
 }
 
 impl AnyTool {
-    pub(super) const fn of<T: Tool>() -> Self {
+    pub(super) const fn of<T: Tool>(toolset: Toolset) -> Self {
         Self {
             name: T::NAME,
+            toolset,
             description: T::DESCRIPTION,
             answer: T::ANSWER,
             kind: T::KIND,

@@ -8,12 +8,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
+use super::any_tool::AnyTool;
 use super::confirm_args::CONFIRM;
 use super::faults::ArgumentFaults;
 use super::intern::lasting;
-use super::registry::{
-    ArgumentCheck, OfCustom, Registry, TOOLS, ToolDefinition, ToolDescriptor, ToolFn,
-};
+use super::registry::{ArgumentCheck, OfCustom, Registry, TOOLS, ToolDefinition, ToolFn};
 use super::{Arguments, ToolContext, ToolKind, ToolSelection, detail, input, propose, schema};
 use crate::audit::ProposalId;
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
@@ -204,7 +203,7 @@ fn add_recipe(
 }
 
 /// The tool of ours that a recipe calls.
-fn called(recipe: &Recipe) -> Result<&'static ToolDescriptor, String> {
+fn called(recipe: &Recipe) -> Result<AnyTool, String> {
     let name = &recipe.tool;
     if *name == recipe.name {
         return Err(format!(
@@ -216,7 +215,8 @@ fn called(recipe: &Recipe) -> Result<&'static ToolDescriptor, String> {
             "calls {name}, a custom tool; a recipe calls one of our own tools"
         ));
     }
-    TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
+    let found = TOOLS.iter().find(|tool| tool.name == name);
+    found.copied().ok_or_else(|| {
         let near = nearest(name, TOOLS.iter().map(|tool| tool.name), 0.8);
         format!("calls {name:?}, which is no tool{}", did_you_mean(near))
     })

@@ -21,7 +21,6 @@ mod delete_comment;
 mod delete_page;
 mod detail;
 mod discard_draft;
-mod double_colon;
 mod end_delegation;
 mod faults;
 mod forget;

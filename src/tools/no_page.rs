@@ -4,10 +4,9 @@
 use serde_json::json;
 
 use super::context::ToolContext;
-use super::double_colon::explain;
 use super::input::new_place;
 use crate::error::Failure;
-use crate::page::Locale;
+use crate::page::{Locale, escaped};
 use crate::wiki::Unresolved;
 
 /// The failure for a name that leads to no page. It says nothing of pages that may not be read.
@@ -40,4 +39,38 @@ pub(super) fn no_page(
         "why": fault.map_or("no page that you may read is there", |fault| fault.as_str()),
     });
     failure.detail("place", place)
+}
+
+/// The same failure; if `text` has `::`, with a hint on how to name a page and its section.
+fn explain(failure: Failure, text: &str) -> Failure {
+    match hint(text) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+fn hint(text: &str) -> Option<String> {
+    let (page, last) = text.trim().rsplit_once("::")?;
+    let page = page.replace("::", "/");
+    Some(format!(
+        "Name a section as path#section ({0}#{1}), a page below another one as {0}/{1}.",
+        escaped(&page, 200),
+        escaped(last, 200)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hint;
+
+    #[test]
+    fn a_double_colon_is_explained_with_the_names_that_were_meant() {
+        assert_eq!(
+            hint("docs::install::Linux").as_deref(),
+            Some(
+                "Name a section as path#section (docs/install#Linux), a page below another one as docs/install/Linux."
+            )
+        );
+        assert_eq!(hint("docs/install#Linux"), None);
+    }
 }

@@ -80,26 +80,12 @@ pub fn is_of_delegation(tool: &ToolDefinition) -> bool {
 
 pub(super) type ArgumentCheck = Box<dyn Fn(Arguments) -> Result<()> + Send + Sync>;
 
-/// A tool that can be offered.
-#[derive(Debug)]
-pub(super) struct ToolDescriptor {
-    pub(super) name: &'static str,
-    pub(super) kind: ToolKind,
-    pub(super) toolset: Toolset,
-    pub(super) add: fn(&mut Registry) -> Result<(), DuplicateTool>,
-}
-
-const fn known<T: Tool>(toolset: Toolset) -> ToolDescriptor {
-    ToolDescriptor {
-        name: T::NAME,
-        kind: T::KIND,
-        toolset,
-        add: Registry::add::<T>,
-    }
+const fn known<T: Tool>(toolset: Toolset) -> AnyTool {
+    AnyTool::of::<T>(toolset)
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const TOOLS: &[ToolDescriptor] = &[
+pub(super) const TOOLS: &[AnyTool] = &[
     known::<super::search_pages::SearchPages>(Toolset::Pages),
     known::<super::list_pages::ListPages>(Toolset::Pages),
     known::<super::get_page_by_path::GetPageByPath>(Toolset::Pages),
@@ -175,9 +161,9 @@ impl Registry {
     }
 
     /// One tool alone, with the arguments that this registry gives it.
-    pub(super) fn of_one(&self, tool: &ToolDescriptor) -> Result<Self, DuplicateTool> {
+    pub(super) fn of_one(&self, tool: AnyTool) -> Result<Self, DuplicateTool> {
         let mut registry = Self::empty(self.takes_drafts);
-        (tool.add)(&mut registry)?;
+        registry.add_any(tool)?;
         Ok(registry)
     }
 
@@ -203,11 +189,11 @@ impl Registry {
     ///
     /// # Errors
     /// [`DuplicateTool`].
-    pub fn add<T: Tool>(&mut self) -> Result<(), DuplicateTool> {
-        self.add_any(AnyTool::of::<T>())
+    pub fn add<T: Tool>(&mut self, toolset: Toolset) -> Result<(), DuplicateTool> {
+        self.add_any(AnyTool::of::<T>(toolset))
     }
 
-    fn add_any(&mut self, tool: AnyTool) -> Result<(), DuplicateTool> {
+    pub(super) fn add_any(&mut self, tool: AnyTool) -> Result<(), DuplicateTool> {
         let mut schema = (tool.schema)();
         if !self.takes_drafts {
             schema::without_member(&mut schema, DRAFT);

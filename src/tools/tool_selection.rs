@@ -1,6 +1,7 @@
 //! The tool surface: which tools a server offers.
 
-use super::registry::{DuplicateTool, Registry, TOOLS, ToolDescriptor};
+use super::any_tool::AnyTool;
+use super::registry::{DuplicateTool, Registry, TOOLS};
 use super::submit_draft::SubmitDraft;
 use super::tool::Tool as _;
 use super::toolset::Toolset;
@@ -9,10 +10,7 @@ use crate::nearest::{did_you_mean, nearest};
 
 /// The tools that a server offers, in the order in which they are listed.
 #[derive(Debug, Clone, Default)]
-pub struct ToolSelection(
-    pub(super) Vec<&'static ToolDescriptor>,
-    pub(super) CustomChoice,
-);
+pub struct ToolSelection(pub(super) Vec<&'static AnyTool>, pub(super) CustomChoice);
 
 /// The selection of custom tools that are offered.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +29,7 @@ pub(super) struct CustomChoice {
 
 /// The names of the tools of some toolsets.
 pub fn tools_of(toolsets: &[Toolset]) -> impl Iterator<Item = &'static str> {
-    let is_wanted = |tool: &&ToolDescriptor| toolsets.contains(&tool.toolset);
+    let is_wanted = |tool: &&AnyTool| toolsets.contains(&tool.toolset);
     TOOLS.iter().filter(is_wanted).map(|tool| tool.name)
 }
 
@@ -89,8 +87,7 @@ impl ToolSelection {
 
     /// The first tool that another surface lacks.
     pub fn beyond(&self, other: &Self) -> Option<String> {
-        let lacks =
-            |tool: &&&'static ToolDescriptor| !other.0.iter().any(|known| known.name == tool.name);
+        let lacks = |tool: &&&'static AnyTool| !other.0.iter().any(|known| known.name == tool.name);
         let own = self.0.iter().find(lacks).map(|tool| tool.name.to_owned());
         let only = self.1.only.iter().flatten();
         own.or_else(|| only.into_iter().find(|name| !other.1.offers(name)).cloned())
@@ -103,8 +100,7 @@ impl ToolSelection {
             let known = TOOLS.iter().find(|known| known.name == name);
             known.is_some_and(|known| known.kind.writes())
         };
-        let is_lost =
-            |known: &&'static ToolDescriptor| known.kind.writes() && !self.has(known.name);
+        let is_lost = |known: &&'static AnyTool| known.kind.writes() && !self.has(known.name);
         let (own, before) = (&self.1, &other.1);
         let has_fewer = match (&own.only, &before.only) {
             (None, _) => false,
@@ -175,7 +171,7 @@ impl Registry {
     pub fn new(selection: &ToolSelection) -> Result<Self, DuplicateTool> {
         let mut registry = Self::empty(selection.has(SubmitDraft::NAME));
         for tool in &selection.0 {
-            (tool.add)(&mut registry)?;
+            registry.add_any(**tool)?;
         }
         Ok(registry)
     }
@@ -192,7 +188,7 @@ impl CustomChoice {
 const PREFIX: &str = "wikijs_";
 
 /// Our own tools of a list, and the names of custom ones.
-fn parse_list(names: &str) -> Result<(Vec<&'static ToolDescriptor>, Vec<String>), String> {
+fn parse_list(names: &str) -> Result<(Vec<&'static AnyTool>, Vec<String>), String> {
     let names = names.split(',').map(str::trim);
     let (customs, own): (Vec<&str>, Vec<&str>) = names.partition(|name| is_custom_name(name));
     let known = |name: &str| {

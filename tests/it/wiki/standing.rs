@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wikijs_gate::error::Failure;
 use wikijs_gate::server::http::HttpLimits;
-use wikijs_gate::tools::{Registry, Tool, ToolContext, ToolKind};
+use wikijs_gate::tools::{Registry, Tool, ToolContext, ToolKind, Toolset};
 
 use crate::prelude::*;
 
@@ -122,7 +122,7 @@ impl Tool for Later {
 async fn a_tool_of_later_says_it_as_well() {
     let (_wiki, served) = sample(|wiki| Setup::at(&wiki.address(), "garbage")).await;
     let mut registry = Registry::default();
-    registry.add::<Later>().unwrap();
+    registry.add::<Later>(Toolset::Pages).unwrap();
     served.app.offer(registry);
     let answer = served.call("wikijs_later", json!({})).await.unwrap();
     assert_eq!(answer["number"], 7);
