@@ -10,7 +10,7 @@ use crate::page::{Locale, escaped};
 use crate::wiki::Unresolved;
 
 /// The failure for a name that leads to no page. It says nothing of pages that may not be read.
-pub(super) fn no_page(
+pub(super) async fn no_page(
     context: &ToolContext,
     unresolved: Unresolved,
     text: &str,
@@ -32,11 +32,16 @@ pub(super) fn no_page(
     let fault = context
         .desk
         .fault_at(&context.caller, &locale, path.as_path());
+    let why = match fault {
+        Some(fault) => Some(fault.as_str().to_owned()),
+        None => { context.wiki.unknown_locale(&locale).await }
+            .map(|unknown| Failure::from(unknown).message),
+    };
     let place = json!({
         "locale": locale,
         "path": path.as_path(),
-        "mayCreate": fault.is_none(),
-        "why": fault.map_or("no page that you may read is there", |fault| fault.as_str()),
+        "mayCreate": why.is_none(),
+        "why": why.as_deref().unwrap_or("no page that you may read is there"),
     });
     failure.detail("place", place)
 }

@@ -148,7 +148,7 @@ async fn page_of(context: &ToolContext, argument: &str, name: &str) -> Result<i6
     let found = match context.wiki.resolve(name, None).await {
         Ok(found) => found,
         Err(Unresolved::Elsewhere(fault)) => return Err(invalid_argument(argument, fault)),
-        Err(unresolved) => return Err(no_page(context, unresolved, name, None)),
+        Err(unresolved) => return Err(no_page(context, unresolved, name, None).await),
     };
     if found.section.is_some() {
         let fault = format!("names a section; {argument} takes the page alone");

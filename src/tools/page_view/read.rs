@@ -168,9 +168,10 @@ async fn find(
         }
         (PageLookup::Id(id), _) => (wiki.page_by_id(*id).await?, None),
         (PageLookup::Named(text), None) => {
-            let resolved = wiki.resolve(text, said).await;
-            let resolved =
-                resolved.map_err(|unresolved| no_page(context, unresolved, text, said))?;
+            let resolved = match wiki.resolve(text, said).await {
+                Ok(resolved) => resolved,
+                Err(unresolved) => return Err(no_page(context, unresolved, text, said).await),
+            };
             (resolved.page, resolved.section)
         }
     };

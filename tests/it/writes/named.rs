@@ -163,6 +163,15 @@ async fn a_name_without_a_page_says_whether_one_may_be_made_there() {
     place(&open, UPDATE, named)
         .await
         .shows(json!({ "mayCreate": true }));
+    // A locale that the wiki does not have holds no page.
+    for unknown in [
+        at("/fr/docs/new"),
+        json!({ "path": "docs/new", "locale": "fr" }),
+    ] {
+        let place = place(&open, BY_PATH, unknown).await;
+        place.shows(json!({ "locale": "fr", "mayCreate": false }));
+        begins(&place["why"], "The wiki has no locale fr; it has: ");
+    }
     // What names no place of a new page has none, and an id has none.
     assert_eq!(
         place(&open, BY_PATH, at("No such title.")).await,
