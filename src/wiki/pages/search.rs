@@ -85,7 +85,7 @@ impl Wiki {
         let may_be_read = |hit: &EngineHit| {
             let place = (hit.locale.clone(), hit.path.clone());
             scope.admits_place(&hit.locale, &hit.path)
-                && sights.as_ref().is_none_or(|sights| sights.has_page(&place))
+                && sights.as_ref().is_none_or(|sights| sights.contains(&place))
         };
         let results = data.pages.into_iter();
         let results = results.flat_map(|pages| pages.search.results).flatten();

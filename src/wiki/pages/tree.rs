@@ -1,20 +1,16 @@
-//! The page tree made right (W8): true children, and the id of the page at a path.
+//! The page tree made right (W8, W56): what lies below a path, and the id of the page at a path.
 
-use std::collections::HashSet;
-use std::time::Duration;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::super::operations::generated::{PageTree, PageTreeMode, page_tree};
-use super::super::rights::readable_pages::ReadBounds;
-use crate::page::{Locale, NewPath, PagePath, PagePlace};
+use crate::page::{Locale, NewPath, PagePath, PagePlace, PageReading};
 use crate::render_budget::uncounted;
 use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
-/// The most nodes that one walk reads, to count those that are not given.
-const MAX_READ: usize = 20_000;
-/// The most operations in one request.
-const MAX_BATCH: usize = 50;
 /// Time to wait before an absence is believed: longer than the tree was seen to be empty while it
 /// is rebuilt (W8).
 const REBUILD: Duration = Duration::from_millis(400);
@@ -22,10 +18,6 @@ const REBUILD: Duration = Duration::from_millis(400);
 /// A node of the tree: a folder, a page, or both at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeNode {
-    /// The node's own id, which is no page's and changes when the tree is rebuilt.
-    node: i64,
-    /// Its locale.
-    pub locale: Locale,
     /// Its path.
     pub path: PagePath,
     /// Its title: the page's, or the folder's last segment.
@@ -39,38 +31,31 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// The node as far as it may be read: a hidden page becomes a mere folder, and a folder without
-    /// readable pages disappears.
-    fn seen(self, sights: Option<&ReadBounds>) -> Option<Self> {
-        let Some(sights) = sights else {
-            return Some(self);
-        };
-        let place = (self.locale.clone(), self.path.clone());
-        let is_folder = self.is_folder && sights.has_folder(&place);
-        if self.page_id.is_some() && sights.has_page(&place) {
-            return Some(Self { is_folder, ..self });
-        }
-        is_folder.then(|| Self {
-            title: self.path.last_segment().to_owned(),
+    fn folder(path: &str) -> Self {
+        let path = PagePath::as_stored(path);
+        Self {
+            title: path.last_segment().to_owned(),
+            path,
+            is_folder: true,
             is_private: false,
             page_id: None,
-            is_folder,
-            ..self
-        })
+        }
     }
 }
 
-/// The result of a walk through the tree.
+/// The nodes below a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeListing {
     /// The nodes, parents before their children.
     pub nodes: Vec<TreeNode>,
-    /// Number of nodes beyond [`MAX_NODES`]; of a very large tree, at least so many.
+    /// Number of nodes beyond [`MAX_NODES`].
     pub not_shown: usize,
 }
 
 impl Wiki {
-    /// The nodes below a path (below the root without one), down to `depth` levels.
+    /// The nodes below a path (below the root without one), down to `depth` levels. They are made
+    /// from the list of pages: the wiki's own tree leaves out a folder whose path a key may not
+    /// read, though it may read every page below (W56).
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if nothing is at the path.
@@ -81,101 +66,49 @@ impl Wiki {
         mode: PageTreeMode,
         depth: u32,
     ) -> WikiResult<TreeListing> {
-        let path = path.filter(|path| !path.as_str().is_empty());
-        let sights = self.sights().await?;
-        let sights = sights.as_ref();
-        let mut levels = self.levels(locale, path, depth, sights, true).await?;
-        if levels.is_none() {
-            tokio::time::sleep(REBUILD).await;
-            levels = self.levels(locale, path, depth, sights, false).await?;
-        }
-        let mut levels = levels.ok_or(WikiError::NotFound)?;
-        levels.retain(|node| match mode {
+        let pages = self.pages_as_of(Instant::now()).await?;
+        let pages = pages.iter().filter(|page| page.locale == *locale);
+        let top = path.map_or("", PagePath::as_str);
+        let mut nodes = below(pages, top, depth).ok_or(WikiError::NotFound)?;
+        nodes.retain(|node| match mode {
             PageTreeMode::All => true,
             PageTreeMode::Folders => node.is_folder,
             PageTreeMode::Pages => node.page_id.is_some(),
         });
-        let not_shown = levels.len().saturating_sub(MAX_NODES);
-        levels.truncate(MAX_NODES);
-        Ok(TreeListing {
-            nodes: levels,
-            not_shown,
-        })
-    }
-
-    /// The nodes below a path, in one attempt; `None` if nothing is at the path.
-    ///
-    /// With `doubting` also nothing where a rebuild may have come between: where a folder has
-    /// no children, or those of another, since nodes are numbered anew.
-    async fn levels(
-        &self,
-        locale: &Locale,
-        path: Option<&PagePath>,
-        depth: u32,
-        sights: Option<&ReadBounds>,
-        doubting: bool,
-    ) -> WikiResult<Option<Vec<TreeNode>>> {
-        let mut parents: Vec<TreeNode> = Vec::new();
-        if let Some(path) = path {
-            let top = self.node_at_once(locale, path).await?;
-            match top.and_then(|top| top.seen(sights)) {
-                None => return Ok(None),
-                Some(top) if !top.is_folder => return Ok(Some(Vec::new())),
-                Some(top) => parents.push(top),
-            }
-        }
-        let mut levels: Vec<TreeNode> = Vec::new();
-        for _ in 0..depth {
-            let ids: Vec<Option<i64>> = match &parents[..] {
-                [] => vec![None],
-                parents => parents.iter().map(|parent| Some(parent.node)).collect(),
-            };
-            let level = self.children(locale, &ids).await?;
-            let level = level.into_iter().filter_map(|node| node.seen(sights));
-            let mut level: Vec<TreeNode> = level.collect();
-            let paths: HashSet<&str> = parents.iter().map(|parent| parent.path.as_str()).collect();
-            let found = level.len();
-            level.retain(|node| {
-                let above = node.path.as_str().rsplit_once('/').map(|(above, _)| above);
-                paths.is_empty() || above.is_some_and(|above| paths.contains(above))
-            });
-            if doubting && (level.is_empty() || level.len() < found) {
-                return Ok(None);
-            }
-            parents = level
-                .iter()
-                .filter(|node| node.is_folder)
-                .cloned()
-                .collect();
-            levels.extend(level);
-            if parents.is_empty() || levels.len() > MAX_READ {
-                break;
-            }
-        }
-        Ok(Some(levels))
+        let not_shown = nodes.len().saturating_sub(MAX_NODES);
+        nodes.truncate(MAX_NODES);
+        Ok(TreeListing { nodes, not_shown })
     }
 
     /// The pages at a path, in whatever letter case: the one that is there to the letter, and
-    /// others that a person would take for it. Nothing stands beside a path that does not
-    /// exist (W8), so the way there is walked from the root.
+    /// others that a person would take for it. They come from the list of pages, for the same
+    /// reason as the tree.
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn pages_at(&self, locale: &Locale, path: &PagePath) -> WikiResult<Vec<TreeNode>> {
-        let sights = self.sights().await?;
+    pub async fn pages_at(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> WikiResult<Vec<Arc<PageReading>>> {
         let wanted = path.as_str().to_lowercase();
-        let mut parents = vec![None];
-        let mut level = Vec::new();
-        for depth in 1..=wanted.split('/').count() {
-            let way: Vec<&str> = wanted.split('/').take(depth).collect();
-            let way = way.join("/");
-            level = self.children(locale, &parents).await?;
-            level.retain(|node| node.path.as_str().to_lowercase() == way);
-            parents = level.iter().map(|node| Some(node.node)).collect();
+        let is_at = |page: &&Arc<PageReading>| {
+            page.locale == *locale && page.path.as_str().to_lowercase() == wanted
+        };
+        let pages = self.pages_as_of(Instant::now()).await?;
+        let listed: Vec<Arc<PageReading>> = pages.pages.iter().filter(is_at).cloned().collect();
+        if listed.is_empty() {
+            return Ok(listed);
         }
-        let level = level.into_iter();
-        let level = level.filter_map(|node| node.seen(sights.as_ref()));
-        Ok(level.filter(|node| node.page_id.is_some()).collect())
+        // The list may still have a page that was deleted in the last minute.
+        let places = listed.iter();
+        let places: Vec<PagePlace> = places
+            .map(|page| (page.locale.clone(), page.path.clone()))
+            .collect();
+        let ids = self.page_ids(&places).await?;
+        let there = listed.into_iter().zip(ids);
+        let there = there.filter(|(page, id)| page.id == *id);
+        Ok(there.map(|(page, _)| page).collect())
     }
 
     /// A free path similar to a taken one: `docs/x-2`, `docs/x-3` and so on. `None` if it could not
@@ -248,29 +181,6 @@ impl Wiki {
         let level = nodes(level.await?);
         Ok(level.into_iter().find(|node| node.path == *path))
     }
-
-    async fn children(
-        &self,
-        locale: &Locale,
-        parents: &[Option<i64>],
-    ) -> WikiResult<Vec<TreeNode>> {
-        let mut level = Vec::new();
-        for parents in parents.chunks(MAX_BATCH) {
-            let asked = parents.iter().map(|parent| page_tree::Variables {
-                path: None,
-                parent: *parent,
-                mode: PageTreeMode::All,
-                locale: locale.as_str().to_owned(),
-            });
-            for children in self.batch::<PageTree>(asked.collect()).await? {
-                level.extend(nodes(children?));
-            }
-            if level.len() > MAX_READ {
-                break;
-            }
-        }
-        Ok(level)
-    }
 }
 
 /// The level of a path: what the wiki gives for `path` (W8).
@@ -291,8 +201,6 @@ pub(in crate::wiki) fn nodes(data: page_tree::ResponseData) -> Vec<TreeNode> {
         .flatten()
         .flatten()
         .map(|node| TreeNode {
-            node: node.id,
-            locale: Locale::as_stored(node.locale),
             path: PagePath::as_stored(node.path),
             title: node.title,
             is_folder: node.is_folder,
@@ -300,4 +208,62 @@ pub(in crate::wiki) fn nodes(data: page_tree::ResponseData) -> Vec<TreeNode> {
             page_id: node.page_id,
         })
         .collect()
+}
+
+/// The nodes below a path that pages make, down to `depth` levels: folders first on each, then by
+/// title. `None` if nothing is at the path.
+fn below<'a>(
+    pages: impl Iterator<Item = &'a PageReading>,
+    top: &str,
+    depth: u32,
+) -> Option<Vec<TreeNode>> {
+    let mut is_there = top.is_empty();
+    let mut nodes: HashMap<&str, TreeNode> = HashMap::new();
+    for page in pages {
+        let path = page.path.as_str();
+        let folders = path
+            .match_indices('/')
+            .filter_map(|(end, _)| path.get(..end));
+        let folders: Vec<&str> = folders.collect();
+        let is_below = top.is_empty() || folders.contains(&top);
+        is_there |= is_below || path == top;
+        if !is_below {
+            continue;
+        }
+        for folder in folders
+            .into_iter()
+            .filter(|folder| folder.len() > top.len())
+        {
+            let node = nodes.entry(folder);
+            node.or_insert_with(|| TreeNode::folder(folder)).is_folder = true;
+        }
+        let is_folder = nodes.contains_key(path);
+        let node = TreeNode {
+            path: page.path.clone(),
+            title: page.title.clone(),
+            is_folder,
+            is_private: page.is_private.unwrap_or_default(),
+            page_id: page.id,
+        };
+        nodes.insert(path, node);
+    }
+    let mut children: HashMap<PagePath, Vec<TreeNode>> = HashMap::new();
+    for node in nodes.into_values() {
+        children.entry(node.path.folder()).or_default().push(node);
+    }
+    let mut levels: Vec<TreeNode> = Vec::new();
+    let mut folders = vec![PagePath::as_stored(top)];
+    for _ in 0..depth {
+        let level = folders.iter().filter_map(|folder| children.remove(folder));
+        let level: Vec<TreeNode> = level
+            .flat_map(|mut here| {
+                here.sort_by(|a, b| (!a.is_folder, &a.title).cmp(&(!b.is_folder, &b.title)));
+                here
+            })
+            .collect();
+        let deeper = level.iter().filter(|node| node.is_folder);
+        folders = deeper.map(|node| node.path.clone()).collect();
+        levels.extend(level);
+    }
+    is_there.then_some(levels)
 }

@@ -9,47 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
+use crate::page::{Locale, PagePath, PagePlace, PageReading, ReadRule, ReadScope};
 use crate::wiki::{AllPages, Wiki, WikiError, WikiResult, WikiSettings, a_moment_ago};
-
-/// The places of pages that may be read, and of the folders above them.
-pub(in crate::wiki) struct ReadBounds {
-    pages: HashSet<(Locale, PagePath)>,
-    folders: HashSet<(Locale, PagePath)>,
-}
-
-impl ReadBounds {
-    fn new(pages: &AllPages) -> Self {
-        let mut sights = Self {
-            pages: HashSet::new(),
-            folders: HashSet::new(),
-        };
-        for page in pages.iter() {
-            let mut path = page.path.as_str();
-            while let Some((above, _)) = path.rsplit_once('/') {
-                let folder = (page.locale.clone(), PagePath::as_stored(above));
-                if !sights.folders.insert(folder) {
-                    break;
-                }
-                path = above;
-            }
-            sights
-                .pages
-                .insert((page.locale.clone(), page.path.clone()));
-        }
-        sights
-    }
-
-    /// True if a readable page is at a place.
-    pub(in crate::wiki) fn has_page(&self, place: &(Locale, PagePath)) -> bool {
-        self.pages.contains(place)
-    }
-
-    /// True if a readable page is below a place.
-    pub(in crate::wiki) fn has_folder(&self, place: &(Locale, PagePath)) -> bool {
-        self.folders.contains(place)
-    }
-}
 
 /// The pages of a list that may be read.
 pub(in crate::wiki) struct Bounds {
@@ -178,12 +139,13 @@ impl Wiki {
     }
 
     /// The places where pages may be read; `None` where all may be.
-    pub(in crate::wiki) async fn sights(&self) -> WikiResult<Option<ReadBounds>> {
+    pub(in crate::wiki) async fn sights(&self) -> WikiResult<Option<HashSet<PagePlace>>> {
         if self.scope().is_open() {
             return Ok(None);
         }
         let seen = self.pages_as_of(Instant::now()).await?;
-        Ok(Some(ReadBounds::new(&seen)))
+        let places = { seen.iter() }.map(|page| (page.locale.clone(), page.path.clone()));
+        Ok(Some(places.collect()))
     }
 
     /// The ids of the pages that may be read, by a list that is some seconds old at most; `None`

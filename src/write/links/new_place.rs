@@ -2,8 +2,8 @@
 
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure, Result};
-use crate::page::{Field, PagePath, PageState, escape_hidden};
-use crate::wiki::{TreeNode, Wiki, WikiError};
+use crate::page::{Field, PagePath, PageReading, PageState, escape_hidden};
+use crate::wiki::{Wiki, WikiError};
 
 /// True if another page stands at the place of a new or moved page.
 pub(crate) async fn is_taken(wiki: &Wiki, change: &Change) -> Result<bool> {
@@ -37,13 +37,13 @@ pub(crate) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>> {
         Err(WikiError::Forbidden { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    let is_own = |node: &TreeNode| change.before().is_some_and(|page| page.id == node.page_id);
-    if let Some(node) = there
+    let is_own = |there: &PageReading| change.before().is_some_and(|page| page.id == there.id);
+    if let Some(page) = there
         .iter()
-        .find(|node| node.path == after.path && !is_own(node))
+        .find(|page| page.path == after.path && !is_own(page))
     {
         let free = wiki.free_path(&after.locale, &after.path).await;
-        return Err(taken(node, free));
+        return Err(taken(page, free));
     }
     if !wiki.scope().is_open() {
         // An unreadable page takes its place all the same; the answer says nothing else of it.
@@ -51,16 +51,16 @@ pub(crate) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>> {
         let all = all.pages_at(&after.locale, &after.path).await?;
         if all
             .iter()
-            .any(|node| node.path == after.path && !is_own(node))
+            .any(|page| page.path == after.path && !is_own(page))
         {
             return Err(exists());
         }
     }
     Ok(there
         .iter()
-        .filter(|node| !is_own(node))
-        .map(|node| {
-            let id = node.page_id.unwrap_or_default();
+        .filter(|page| !is_own(page))
+        .map(|page| {
+            let id = page.id.unwrap_or_default();
             let message = format!("page {id} stands at this path in other letter case.");
             Warning::new("path_differs_by_case", message).at(Field::Path, None)
         })
@@ -71,11 +71,11 @@ fn exists() -> Failure {
     Failure::new(Code::PageExists, "There already is a page at that path.")
 }
 
-fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
+fn taken(page: &PageReading, free: Option<PagePath>) -> Failure {
     let failure = exists()
-        .detail("id", node.page_id)
-        .detail("path", node.path.as_str())
-        .detail("title", node.title.as_str());
+        .detail("id", page.id)
+        .detail("path", page.path.as_str())
+        .detail("title", page.title.as_str());
     match free {
         Some(free) => failure
             .hint(format!(

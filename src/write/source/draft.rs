@@ -339,8 +339,8 @@ async fn made_already(wiki: &Wiki, change: &Change) -> Result<Option<PageState>>
         Err(WikiError::Forbidden { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let there = there.into_iter().find(|node| node.path == after.path);
-    let Some(id) = there.and_then(|node| node.page_id) else {
+    let there = there.into_iter().find(|page| page.path == after.path);
+    let Some(id) = there.and_then(|page| page.id) else {
         return Ok(None);
     };
     let read = whole_page::to_write(wiki, id, change.lost()).await;

@@ -80,7 +80,7 @@ async fn chosen(
             continue;
         }
         match wiki.unbounded().pages_at(&before.locale, &path).await {
-            Ok(there) if there.iter().any(|node| node.path == path) => {}
+            Ok(there) if there.iter().any(|page| page.path == path) => {}
             // A key that may not look learns it from the wiki's refusal.
             Ok(_) | Err(WikiError::Forbidden { .. }) => return Ok(path),
             Err(error) => return Err(error.into()),

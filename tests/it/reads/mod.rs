@@ -866,19 +866,24 @@ async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
 #[tokio::test]
 async fn a_tree_shows_only_what_the_key_may_see() {
     let wiki = sample_wiki().await;
-    let key = wiki.key_with(&["read:pages"], "docs");
-    let served = Setup::at(&wiki.address(), &key).serve().await;
-    let answer = read(&served, TREE, json!({ "depth": 2 })).await;
-    let expected = [
-        "docs",
-        "docs/api",
-        "docs/install",
-        "docs/operations",
-        "docs/configuration",
-    ];
-    assert_eq!(paths(&answer.unwrap()["nodes"]), expected);
-    let error = read(&served, TREE, json!({ "path": "team" })).await;
-    assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    // By the second rule, the key may not read the folder's own path.
+    for prefix in ["docs", "docs/"] {
+        let key = wiki.key_with(&["read:pages"], prefix);
+        let served = Setup::at(&wiki.address(), &key).serve().await;
+        let answer = read(&served, TREE, json!({ "depth": 2 })).await;
+        let expected = [
+            "docs",
+            "docs/api",
+            "docs/install",
+            "docs/operations",
+            "docs/configuration",
+        ];
+        assert_eq!(paths(&answer.unwrap()["nodes"]), expected, "{prefix}");
+        let below = read(&served, TREE, json!({ "path": "docs" })).await;
+        assert_eq!(paths(&below.unwrap()["nodes"]), expected[1..], "{prefix}");
+        let error = read(&served, TREE, json!({ "path": "team" })).await;
+        assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    }
 }
 
 #[tokio::test]

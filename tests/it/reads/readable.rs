@@ -545,7 +545,7 @@ async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
 }
 
 /// What asks the wiki and gives no page away that was not looked at before, or only to the writer.
-const ASKS_FOR_NO_PAGE: [(&str, &str); 15] = [
+const ASKS_FOR_NO_PAGE: [(&str, &str); 16] = [
     ("pages/authors", "adds to pages that were read"),
     ("client", "sends, and understands nothing"),
     (
@@ -566,6 +566,10 @@ const ASKS_FOR_NO_PAGE: [(&str, &str); 15] = [
     ("rights/site", "what the site is set up as"),
     ("rights/key_status", "what the key is taken for"),
     ("pages/styles", "one layer of a page that was read"),
+    (
+        "pages/tree",
+        "makes trees from a list of readable pages; asks for places of theirs",
+    ),
     (
         "pages/shared_list",
         "lists what list.rs and changes.rs look at",

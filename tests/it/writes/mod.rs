@@ -423,6 +423,11 @@ async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
     );
     let moved = json!({ "id": id_of(&wiki, "home"), "path": "docs/configuration" });
     assert_eq!(code(&served.call(UPDATE, moved).await), "PAGE_EXISTS");
+    // A key that may not read the path of the folder sees it, too.
+    let key = key_rights::page_key(&wiki, &[], "docs/");
+    let below = Setup::at(&wiki.address(), &key).serve().await;
+    let taken = below.call(CREATE, new_page("docs/configuration")).await;
+    assert_eq!(code(&taken), "PAGE_EXISTS");
     // In other letter case it is another page: possible, but worth a word.
     let preview = call_ok(&served, CREATE, new_page("Docs/Configuration")).await;
     assert!(
