@@ -26,7 +26,7 @@ impl From<AuditError> for Failure {
             ),
             AuditError::Busy => Self::new(
                 Code::Timeout,
-                "Another write to this wiki took too long; nothing was sent.",
+                "Other writes to this wiki took too long; nothing was sent, and the token of a preview stays valid.",
             ),
             AuditError::TooLarge => Self::new(
                 Code::TooLarge,

@@ -152,7 +152,8 @@ async fn an_update_that_waits_too_long_for_another_server_sends_nothing_and_is_o
     let audit = one.app.desk.audit();
     let held = audit.lock_page(id, Duration::ZERO).await.unwrap();
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-    fails(&two, UPDATE, confirmed.clone(), "TIMEOUT").await;
+    let refused = fails(&two, UPDATE, confirmed.clone(), "TIMEOUT").await;
+    says(&refused["message"], "the token of a preview stays valid");
     assert_eq!(mutations(&wiki).len(), 0);
     let told = told(&two.records());
     assert_eq!(told, ["preview", "refusal TIMEOUT"]);
