@@ -107,7 +107,7 @@ enum Command {
     /// Show which changes the rules of the settings file match
     #[command(subcommand)]
     Rules(rules::RulesCommand),
-    /// Check wiki, key, rights, policy and audit log; writes nothing
+    /// Check wiki, key, rights, policy and audit log; changes nothing
     Doctor(doctor::Arguments),
     /// Ask a server over HTTP whether it is alive, for supervisors
     Health(health::Arguments),

@@ -1,5 +1,7 @@
 //! Checks that writes can be recorded and that the record is intact.
 
+#[cfg(feature = "postgres")]
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -14,6 +16,9 @@ use crate::words::separated;
 
 /// Less free space than this is little, in megabytes.
 const LITTLE: u64 = 100;
+/// The bytes of a row that a database must take.
+#[cfg(feature = "postgres")]
+const PROBE: usize = 4096;
 const MEGABYTE: u64 = 1 << 20;
 
 pub(super) async fn found(
@@ -41,19 +46,21 @@ pub(super) async fn found(
     found
 }
 
-/// A database whose role may not do all that we do, or that may lose what it synced.
+/// A database that takes nothing, whose role may not do all that we do, or that may lose what it synced.
 #[cfg(feature = "postgres")]
 async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
     let home = store.clone();
     let asked = move || match home.database() {
-        Some(database) => Ok((
-            database.is_read_only()?,
-            database.missing_rights()?,
-            database.failover_risk()?,
-        )),
-        None => Ok((false, Vec::new(), None)),
+        Some(database) => {
+            let (is_read_only, missing) = (database.is_read_only()?, database.missing_rights()?);
+            let may_write = !is_read_only && missing.is_empty();
+            let probed = may_write.then(|| home.shared().probe(PROBE));
+            let refused = probed.and_then(Result::err);
+            Ok((is_read_only, missing, refused, database.failover_risk()?))
+        }
+        None => Ok((false, Vec::new(), None, None)),
     };
-    let (is_read_only, missing, risk) = match blocking::<_, StoreError, _>(asked).await {
+    let (is_read_only, missing, refused, risk) = match blocking::<_, StoreError, _>(asked).await {
         Ok(asked) => asked,
         Err(error) => {
             return vec![DoctorFinding::wrong(
@@ -77,13 +84,25 @@ async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
             "Let the owner of the tables GRANT them.",
         )
     });
+    // What it lacks as a whole was found before.
+    let refused = refused.filter(|error| !matches!(error, StoreError::NotReady(_)));
+    let refused = refused.map(|error| {
+        DoctorFinding::wrong(
+            format!("the database of WIKI_STORE takes no row: {error}; no write would happen"),
+            if error == StoreError::Io(ErrorKind::StorageFull) {
+                "Make room on the disk of the database."
+            } else {
+                "The program's log says what the database answered."
+            },
+        )
+    });
     let risk = risk.map(|risk| {
         DoctorFinding::warning(
             format!("the database of WIKI_STORE {risk}"),
             "docs/replicas.md says what a failover without one loses.",
         )
     });
-    let found = [read_only, lacking, risk];
+    let found = [read_only, lacking, refused, risk];
     found.into_iter().flatten().collect()
 }
 

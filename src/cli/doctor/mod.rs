@@ -1,4 +1,4 @@
-//! `wikijs-gate doctor`: checks everything that a server needs, in order, and writes nothing.
+//! `wikijs-gate doctor`: checks everything that a server needs, in order, and leaves nothing written.
 
 mod address;
 mod audit;
