@@ -14,7 +14,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::Semaphore;
@@ -42,6 +42,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 /// The most bytes of a file of authorities.
 const MOST_OF_AUTHORITIES: u64 = 1 << 20;
+/// The end of getting a password: longer than its command may take.
+pub(super) const PASSWORD: Duration = Duration::from_secs(11);
 /// The end of taking back a question.
 const CANCEL: Duration = Duration::from_secs(1);
 /// The first message of a connection that is to be encrypted: its length and a code.
@@ -142,7 +144,7 @@ impl ConnectionPool {
         &self,
         sql: &str,
         statement: &Statement,
-        deadline: Instant,
+        mut deadline: Instant,
     ) -> Result<Vec<Row>, AskFault> {
         let too_late = |_| AskFault::lasting(StoreError::Unreachable);
         let permits = if statement.is_urgent {
@@ -154,7 +156,7 @@ impl ConnectionPool {
         let _permit = permit.map_err(too_late)?.map_err(|_| AskFault::AWAY)?;
         let open = match self.idle_connection() {
             Some(open) => open,
-            None => self.connect(deadline).await?,
+            None => self.connect(&mut deadline).await?,
         };
         let typed = statement.typed();
         match timeout_at(deadline, open.client.query_typed(sql, &typed)).await {
@@ -208,7 +210,7 @@ impl ConnectionPool {
     }
 
     /// A new connection to a database whose tables are ours.
-    async fn connect(&self, deadline: Instant) -> Result<DatabaseConnection, AskFault> {
+    async fn connect(&self, deadline: &mut Instant) -> Result<DatabaseConnection, AskFault> {
         let away = *self.away.lock();
         let away = away.filter(|away| away.tried.elapsed() < AWAY_PAUSE);
         if let Some(away) = away.filter(|_| self.is_long_away()) {
@@ -217,14 +219,12 @@ impl ConnectionPool {
                 ..AskFault::AWAY
             });
         }
-        let connected = timeout_at(deadline, self.connect_unchecked()).await;
-        let connected = match connected {
-            Ok(Ok(open)) => {
-                let checked = timeout_at(deadline, schema::check(&open.client, self.schema()));
+        let connected = match self.connect_unchecked(deadline).await {
+            Ok(open) => {
+                let checked = timeout_at(*deadline, schema::check(&open.client, self.schema()));
                 checked.await.unwrap_or(Err(AskFault::AWAY)).map(|()| open)
             }
-            Ok(Err(fault)) => Err(fault),
-            Err(_) => Err(AskFault::AWAY),
+            Err(fault) => Err(fault),
         };
         let mut away = self.away.lock();
         let error = connected.as_ref().err().map(|fault| fault.error);
@@ -246,11 +246,33 @@ impl ConnectionPool {
         connected
     }
 
-    /// A new connection, whatever tables there are.
-    pub(super) async fn connect_unchecked(&self) -> Result<DatabaseConnection, AskFault> {
-        let wire = self.reach().await;
+    /// A new connection, whatever tables there are. The time in which the password comes is not counted.
+    pub(super) async fn connect_unchecked(
+        &self,
+        deadline: &mut Instant,
+    ) -> Result<DatabaseConnection, AskFault> {
+        let too_late = |_| AskFault::AWAY;
+        let wire = timeout_at(*deadline, self.reach()).await;
+        let wire = wire.map_err(too_late)?;
         let wire = wire.map_err(|error| self.cannot_connect(&error))?;
-        self.log_in(wire).await
+        let asked = Instant::now();
+        let password = self.password().await?;
+        *deadline += asked.elapsed();
+        let open = timeout_at(*deadline, self.log_in(wire, password)).await;
+        open.map_err(too_late)?
+    }
+
+    async fn password(&self) -> Result<Option<SecretString>, AskFault> {
+        let Some(password) = &self.password else {
+            return Ok(None);
+        };
+        let loaded = timeout(PASSWORD, password.load()).await;
+        let loaded = loaded.unwrap_or_else(|_| Err("does not come".to_owned()));
+        let loaded = loaded.map_err(|fault| {
+            tracing::error!("store: the password of the database's user {fault}");
+            AskFault::lasting(NO_PASSWORD)
+        });
+        loaded.map(Some)
     }
 
     /// Says so in the program's own log, once for each time that the database is away.
@@ -287,18 +309,18 @@ impl ConnectionPool {
         Ok(Box::new(encrypted))
     }
 
-    async fn log_in(&self, wire: Box<dyn Wire>) -> Result<DatabaseConnection, AskFault> {
+    async fn log_in(
+        &self,
+        wire: Box<dyn Wire>,
+        password: Option<SecretString>,
+    ) -> Result<DatabaseConnection, AskFault> {
         let mut config = Config::new();
         config
             .ssl_mode(SslMode::Disable)
             .application_name("wikijs-gate")
             .user(&self.address.user)
             .dbname(&self.address.database);
-        if let Some(password) = &self.password {
-            let password = password.load().await.map_err(|fault| {
-                tracing::error!("store: the password of the database's user {fault}");
-                AskFault::lasting(NO_PASSWORD)
-            })?;
+        if let Some(password) = password {
             config.password(password.expose_secret());
         }
         let (client, connection) = Box::pin(config.connect_raw(wire, NoTls)).await.map_err(
@@ -407,6 +429,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use rustix::fs::{CWD, Mode, OFlags, mkfifoat, openat};
+    use tempfile::TempDir;
     use tokio::net::UnixListener;
 
     use super::super::faults::NO_PASSWORD;
@@ -416,15 +439,20 @@ mod tests {
         encryption,
     };
 
+    /// The pool of a database that is there.
+    fn pool(dir: &TempDir, password: SecretSource) -> (ConnectionPool, UnixListener) {
+        let there = UnixListener::bind(dir.path().join(".s.PGSQL.5432")).unwrap();
+        let place = dir.path().to_str().unwrap().replace('/', "%2F");
+        let address = DatabaseAddress::parse(&format!("postgres://gate@{place}/wikis")).unwrap();
+        (ConnectionPool::new(address, Some(password)).unwrap(), there)
+    }
+
     /// The database is there: it is the command of the password that fails.
     #[tokio::test]
     async fn a_password_that_cannot_be_read_is_told_as_such_however_long_it_lasts() {
         let dir = tempfile::tempdir().unwrap();
-        let _there = UnixListener::bind(dir.path().join(".s.PGSQL.5432")).unwrap();
-        let place = dir.path().to_str().unwrap().replace('/', "%2F");
-        let address = DatabaseAddress::parse(&format!("postgres://gate@{place}/wikis")).unwrap();
         let password = SecretSource::new(|| Err("cannot be read".to_owned()));
-        let pool = ConnectionPool::new(address, Some(password)).unwrap();
+        let (pool, _there) = pool(&dir, password);
         for long in [Duration::ZERO, PATIENCE * 2] {
             if let Some(away) = &mut *pool.away.lock() {
                 away.since -= long;
@@ -433,6 +461,22 @@ mod tests {
             assert_eq!(asked.unwrap_err(), NO_PASSWORD, "{long:?}");
         }
         assert!(pool.is_long_away());
+    }
+
+    /// It fails later than the question may take.
+    #[tokio::test]
+    async fn the_time_in_which_a_password_comes_is_not_that_of_the_question() {
+        const LIMIT: Duration = Duration::from_millis(50);
+        let dir = tempfile::tempdir().unwrap();
+        let (_never, wait) = std::sync::mpsc::channel::<()>();
+        let wait = parking_lot::Mutex::new(wait);
+        let password = SecretSource::new(move || {
+            let _ = wait.lock().recv_timeout(LIMIT * 3);
+            Err("failed with exit code 3".to_owned())
+        });
+        let (pool, _there) = pool(&dir, password);
+        let asked = pool.ask(&Statement::new("SELECT 1").within(LIMIT)).await;
+        assert_eq!(asked.unwrap_err(), NO_PASSWORD);
     }
 
     #[test]

@@ -7,18 +7,19 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::block_in_place;
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::connections::ConnectionPool;
+use super::connections::{ConnectionPool, PASSWORD};
 use super::faults::AskFault;
 use super::holder::{Holder, HolderTimes, keep_renewing};
 use super::schema::{self, Migrated};
 use super::statement::{Statement, column};
 use crate::store::{DatabaseAddress, SecretSource, StoreError, StoreResult};
 
-/// The time after its end within which a question may still be answered.
-const LATE: Duration = Duration::from_secs(2);
+/// The time after its end within which a question may still be answered: that of a password is not counted.
+const LATE: Duration = PASSWORD.saturating_add(Duration::from_secs(2));
 /// The time to wait until something is given back; giving it back goes on after that.
 const GIVING_BACK: Duration = Duration::from_millis(250);
 /// The time between two tries to give something back.
@@ -108,14 +109,13 @@ impl Database {
     pub fn migrate(&self) -> StoreResult<Migrated> {
         let pool = Arc::clone(&self.pool);
         let done = self.spawn(async move {
-            let mut open = pool
-                .connect_unchecked()
-                .await
-                .map_err(|fault| fault.error)?;
+            let mut deadline = Instant::now() + MIGRATION;
+            let open = pool.connect_unchecked(&mut deadline).await;
+            let mut open = open.map_err(|fault| fault.error)?;
             let migrated = schema::migrate(&mut open.client, pool.schema()).await;
             migrated.map_err(|fault| fault.error)
         });
-        answer(&done, MIGRATION)
+        answer(&done, MIGRATION + LATE)
     }
 
     /// The rights that this program needs and has not, each in words.
@@ -143,14 +143,15 @@ impl Database {
     fn texts(&self, sql: &'static str) -> StoreResult<Vec<String>> {
         let pool = Arc::clone(&self.pool);
         let asked = self.spawn(async move {
-            let open = pool.connect_unchecked().await;
+            let mut deadline = Instant::now() + UNCHECKED;
+            let open = pool.connect_unchecked(&mut deadline).await;
             let open = open.map_err(|fault| fault.error)?;
             let schema = pool.schema();
             let rows = open.client.query_typed(sql, &[(&schema, Type::TEXT)]).await;
             let rows = rows.map_err(|error| AskFault::new(&error).error)?;
             rows.iter().map(|row| column(row, 0)).collect()
         });
-        answer(&asked, UNCHECKED)
+        answer(&asked, UNCHECKED + LATE)
     }
 
     /// The names of the wikis that have runs, in order.

@@ -1,11 +1,16 @@
 //! Databases and roles that are not as they must be.
 
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::super::faults::NO_RIGHTS;
+use super::super::statement::Statement;
 use super::cluster::{Cluster, SHARED};
 use crate::store::postgres::{Database, Migrated, PostgresStore};
-use crate::store::{Blobs as _, StoreError};
+use crate::store::{Blobs as _, SecretSource, StoreError};
 
 fn database(user: &str, database: &str, schema: &str) -> Arc<Database> {
     Arc::new(Database::new(SHARED.address(user, database, schema), None).unwrap())
@@ -187,6 +192,22 @@ fn a_user_or_database_that_is_not_there_is_said_at_once() {
         );
         assert!(begun.elapsed() < std::time::Duration::from_secs(3));
     }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn a_password_that_comes_after_the_end_of_a_question_still_lets_it_be_asked() {
+    const LIMIT: Duration = Duration::from_millis(500);
+    let (_never, wait) = channel::<()>();
+    let wait = Mutex::new(wait);
+    let password = SecretSource::new(move || {
+        let _ = wait.lock().recv_timeout(LIMIT * 2);
+        Ok("secret".into())
+    });
+    let address = SHARED.address("postgres", "postgres", &SHARED.schema());
+    let database = Database::new(address, Some(password)).unwrap();
+    let rows = database.ask(Statement::new("SELECT 1").within(LIMIT));
+    assert_eq!(rows.map(|rows| rows.len()), Ok(1));
 }
 
 #[test]
