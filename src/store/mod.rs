@@ -80,6 +80,11 @@ pub trait Store: Blobs + Documents + Leases + Runs + Debug + Send + Sync {
     /// Checks that this many bytes could be written now, and leaves nothing of them.
     fn probe(&self, size: usize) -> StoreResult<()>;
 
+    /// The time by the clock that all servers of this store have.
+    fn now(&self) -> StoreResult<SystemTime> {
+        Ok(SystemTime::now())
+    }
+
     /// Looks at all files with the eyes of their owner.
     fn health(&self) -> StoreHealth {
         StoreHealth {

@@ -164,10 +164,16 @@ pub(in crate::server) async fn watch(
 async fn end(clients: &ClientRegistry, sites: &Sites, line: &Arc<DelegateRecord>) -> Result<()> {
     let why = line.end_reason().unwrap_or(DelegateEndReason::TimeUp);
     let (line, call) = (Arc::clone(line), CallId::new()?);
-    let ended = clients
-        .delegates
-        .on(move |all| all.end(line.digest(), why, call))
-        .await?;
+    let end = move |all: &KeptDelegates| {
+        let has_ended = all.has_ended(&line)?;
+        has_ended
+            .then(|| all.end(line.digest(), why, call))
+            .transpose()
+    };
+    let Some(ended) = clients.delegates.on(end).await? else {
+        // This server's clock is ahead.
+        return Ok(());
+    };
     if let Some(site) = sites.find(ended.site.as_deref()) {
         settle(&clients.delegates, &site.app().desk, &ended).await?;
     }

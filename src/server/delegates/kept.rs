@@ -183,6 +183,18 @@ impl KeptDelegates {
         .map(drop)
     }
 
+    /// True if a delegate has ended by the clock that all servers of the store have: what one server alone finds
+    /// late, another may still let in. Blocks.
+    ///
+    /// # Errors
+    /// [`DelegatesError::Store`].
+    pub(in crate::server) fn has_ended(
+        &self,
+        one: &DelegateRecord,
+    ) -> Result<bool, DelegatesError> {
+        Ok(one.ended.is_some() || !one.lasts(self.store.now()?.into()))
+    }
+
     /// Ends a delegate by this call; returns it as it is then. One that has ended keeps its end.
     ///
     /// # Errors

@@ -25,10 +25,12 @@ mod statement;
 mod tests;
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 pub use database::Database;
 #[cfg(test)]
 use schema::Migrated;
+use statement::{Statement, column};
 
 use super::{Store, StoreResult};
 
@@ -65,5 +67,13 @@ impl Store for PostgresStore {
 
     fn probe(&self, size: usize) -> StoreResult<()> {
         self.write_probe(size)
+    }
+
+    fn now(&self) -> StoreResult<SystemTime> {
+        let sql = "SELECT extract(epoch FROM clock_timestamp())::float8";
+        let rows = self.database.ask(Statement::new(sql))?;
+        let seconds = rows.first().map_or(Ok(0.0), |row| column(row, 0))?;
+        let since = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        Ok(SystemTime::UNIX_EPOCH + since)
     }
 }

@@ -145,6 +145,19 @@ fn changes_are_taken_once_across_all_servers_and_none_after_the_end() {
 }
 
 #[test]
+fn a_delegate_has_ended_by_the_clock_of_the_store_or_by_its_own_word() {
+    let dir = TempDir::new().unwrap();
+    let (kept, one) = (kept(&dir), delegate("ci"));
+    assert_eq!(kept.has_ended(&one), Ok(false));
+    let mut late = one.clone();
+    late.client.may.expires = Some("2020-01-01T00:00:00Z".to_owned());
+    assert_eq!(kept.has_ended(&late), Ok(true));
+    let ended = Some(DelegateEndReason::Revoked);
+    let revoked = DelegateRecord { ended, ..one };
+    assert_eq!(kept.has_ended(&revoked), Ok(true));
+}
+
+#[test]
 fn an_end_that_nobody_settles_is_not_written_again() {
     let dir = TempDir::new().unwrap();
     let (kept, one) = (kept(&dir), delegate("ci"));

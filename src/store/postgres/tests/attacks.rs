@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::cluster::{Cluster, SHARED};
 use super::proxy::{ChaosProxy, Way};
@@ -397,7 +397,7 @@ fn only_the_clock_of_the_database_counts() {
     SHARED.sql(&format!(
         "UPDATE {schema}.blob SET changed = changed - interval '10 min' WHERE name = 'old'"
     ));
-    let now = std::time::SystemTime::now();
+    let now = SystemTime::now();
     let mut listed = store.blobs().unwrap();
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     let ago = |at: usize| now.duration_since(listed[at].changed).unwrap_or_default();
@@ -447,6 +447,11 @@ fn a_database_whose_clock_is_ten_minutes_off_gives_leases_and_ages_as_others_do(
         other.put_blob("a", b"x").unwrap();
         let age = other.blobs().unwrap()[0].age();
         assert!(age < Duration::from_mins(1), "{age:?}");
+        let (now, ours) = (other.now().unwrap(), SystemTime::now());
+        let apart = now
+            .duration_since(ours)
+            .or_else(|_| ours.duration_since(now));
+        assert!(apart.unwrap() > Duration::from_mins(9));
     }
 }
 
