@@ -96,6 +96,14 @@ pub enum WikiError {
         /// The fault of the certificate.
         why: &'static str,
     },
+    /// The server ended TLS: it may ask for a certificate, and got none that it takes.
+    #[error(
+        "what answers in the wiki's place ended TLS: it may ask for a certificate, and got none that it takes"
+    )]
+    TlsEnded {
+        /// True if a request may have gone out before.
+        was_sent: bool,
+    },
     /// The connection broke before the whole answer was there.
     #[error("the connection to the wiki broke off")]
     Cut,
@@ -178,6 +186,7 @@ impl WikiError {
             Self::RateLimited { .. } => (true, true, true),
             Self::Timeout { .. } | Self::Cut | Self::Unavailable { .. } => (true, true, false),
             Self::NotConnected => (true, false, false),
+            Self::TlsEnded { was_sent } => (true, *was_sent, false),
             Self::NotGraphQl { .. }
             | Self::Redirected { .. }
             | Self::AnswerTooLarge { .. }
@@ -207,7 +216,10 @@ impl WikiError {
     pub(super) const fn was_not_sent(&self) -> bool {
         matches!(
             self,
-            Self::NotConnected | Self::Untrusted { .. } | Self::RequestTooLarge
+            Self::NotConnected
+                | Self::Untrusted { .. }
+                | Self::TlsEnded { was_sent: false }
+                | Self::RequestTooLarge
         )
     }
 
@@ -284,6 +296,8 @@ impl From<WikiError> for Failure {
             }
             WikiError::Untrusted { .. } => failure(Code::WikiUnavailable)
                 .hint("Tell the user: WIKI_CA_FILE names authorities that may sign the wiki's certificate, besides the system's; WIKI_BASE_URL must name the certificate's host."),
+            WikiError::TlsEnded { .. } => failure(Code::WikiUnavailable)
+                .hint("Tell the user: WIKI_CLIENT_CERT_FILE names a certificate for whoever asks for one, with WIKI_CLIENT_KEY_FILE."),
             WikiError::NotGraphQl { status } => failure(Code::WikiUnavailable)
                 .detail("status", status)
                 .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may be in front of the wiki."),

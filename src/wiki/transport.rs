@@ -1,6 +1,5 @@
 //! HTTP to the wiki: one request, one answer, bounds on both. The only room with a client.
 
-use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use crate::render_budget;
 use crate::trace::{self, SpanEnd, SpanKind};
 use classify::RawAnswer;
 use network::{Network, Proxy};
+use reach::TlsFault;
 use traffic::Traffic;
 
 pub(super) mod batch;
@@ -394,8 +394,12 @@ fn wait(text: &str) -> Option<Duration> {
     reason = "it is a function for map_err"
 )]
 fn fault(error: reqwest::Error) -> WikiError {
-    if let Some(why) = distrust(&error) {
+    let causes = look::causes(&error);
+    if let Some(why) = distrust(&causes) {
         WikiError::Untrusted { why }
+    } else if TlsFault::from_causes(&causes) == TlsFault::Ended {
+        let was_sent = !error.is_connect();
+        WikiError::TlsEnded { was_sent }
     } else if error.is_connect() {
         WikiError::NotConnected
     } else {
@@ -405,20 +409,17 @@ fn fault(error: reqwest::Error) -> WikiError {
 
 /// The fault of the certificate that was shown to us, if that is the error; only the TLS library's
 /// own words say so.
-fn distrust(error: &reqwest::Error) -> Option<&'static str> {
-    let causes = std::iter::successors(error.source(), |&cause| cause.source());
-    let said = causes
-        .map(ToString::to_string)
-        .find(|said| said.contains("invalid peer certificate"))?;
-    Some(if said.contains("UnknownIssuer") {
-        "no authority that is known here has signed it"
-    } else if said.contains("not valid for name") {
-        "it is another host's"
-    } else if said.contains("expired") {
-        "it has expired"
-    } else {
-        "it cannot be verified"
-    })
+fn distrust(said: &str) -> Option<&'static str> {
+    said.contains("invalid peer certificate")
+        .then_some(if said.contains("UnknownIssuer") {
+            "no authority that is known here has signed it"
+        } else if said.contains("not valid for name") {
+            "it is another host's"
+        } else if said.contains("expired") {
+            "it has expired"
+        } else {
+            "it cannot be verified"
+        })
 }
 
 /// True if an address stays on this machine.

@@ -78,7 +78,7 @@ pub(super) fn date(headers: &HeaderMap) -> Option<OffsetDateTime> {
 }
 
 /// An error's causes, in one text.
-fn causes(error: &reqwest::Error) -> String {
+pub(super) fn causes(error: &reqwest::Error) -> String {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     let causes: Vec<String> = causes.map(ToString::to_string).collect();
     causes.join("\n")

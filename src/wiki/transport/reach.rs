@@ -86,7 +86,7 @@ pub enum TlsFault {
 
 impl TlsFault {
     /// Reads it from what the layers below say.
-    fn from_causes(causes: &str) -> Self {
+    pub(super) fn from_causes(causes: &str) -> Self {
         [
             ("UnknownIssuer", Self::UnknownIssuer),
             ("expired", Self::Expired),

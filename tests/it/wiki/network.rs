@@ -119,7 +119,10 @@ async fn a_wiki_that_asks_for_a_certificate_is_shown_the_sites_own() {
             .with("WIKI_CLIENT_KEY_FILE", &file(&dir, "key", key))
     };
     for without in [setup(), shown(&strangers)] {
-        assert_eq!(reading_fails(without).await["code"], "WIKI_UNAVAILABLE");
+        let error = reading_fails(without).await;
+        assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+        says(&error["message"], "got none that it takes");
+        says(&error["hint"], "WIKI_CLIENT_CERT_FILE");
         assert_eq!(tls.told(), "");
     }
     let address = format!("https://localhost:{}", tls.address.port());
