@@ -97,6 +97,8 @@ pub(in crate::server) enum Unwelcome {
     Ended,
     /// It was a delegate's, or its maker may not call any more.
     DelegateEnded,
+    /// It is a delegate's that was made over stdio under other settings.
+    OutOfBounds,
     /// It may be a delegate's, and the store that has them does not answer.
     StoreAway,
 }

@@ -194,6 +194,7 @@ impl ClientRegistry {
         }
         // A delegate ends, and loses what its maker loses, at once.
         Some(match self.delegate(digest).await {
+            Ok(member) if member.is_out_of_bounds() => Err(Unwelcome::OutOfBounds),
             Ok(member) => { member.standing() }
                 .map(|client| self.came(client))
                 .ok_or(Unwelcome::DelegateEnded),

@@ -56,6 +56,12 @@ impl LiveDelegate {
         };
         (is_of_maker && self.line.end_reason().is_none()).then_some(known)
     }
+
+    /// True if it was made over stdio and lasts, but the settings or the key of this server are not those of then.
+    pub(in crate::server) fn is_out_of_bounds(&self) -> bool {
+        let is_bounded = matches!(self.line.by, DelegateBasis::Bounds(_));
+        is_bounded && self.known.is_none() && self.line.end_reason().is_none()
+    }
 }
 
 /// The id of the user of this process as a client over stdio: the sessions of one user are one client.

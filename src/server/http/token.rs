@@ -47,6 +47,9 @@ pub(super) async fn authenticate(
             Err(Unwelcome::DelegateEnded) => {
                 "this delegate has ended, or its maker may not call any more; only its maker makes another"
             }
+            Err(Unwelcome::OutOfBounds) => {
+                "this delegate was made over stdio under other settings, or with another key, than this server has now; it is let in again once those are back"
+            }
             Err(Unwelcome::Unknown) if oauth.is_some() => {
                 "a token is needed, as Authorization: Bearer: of the issuer that WWW-Authenticate leads to, or of a client, wjs_…; this one is missing or unknown"
             }

@@ -829,7 +829,10 @@ async fn a_session_over_stdio_delegates_where_a_server_with_its_settings_runs_on
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,hr")
         .host()
         .await;
-    assert_eq!(other.status(&agent(&third)).await, 401);
+    let unbound = call(BY_PATH, json!({ "path": "home" }));
+    let unbound = other.post(&agent(&third), &unbound).await;
+    assert_eq!(unbound.status, 401);
+    says(&unbound.body, "made over stdio under other settings");
     server.stop.cancel();
     server.ended.await.unwrap();
     let refused = over_stdio(&alone, &wanted, &["no_server"]).await;
