@@ -409,8 +409,8 @@ impl WriteContext {
         let (outcome, proposal) = match self.audit.calls.story(&call.into()).await {
             Ok(story) if story.ending == CallOutcome::Refused => (Some(Outcome::NotApplied), None),
             Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),
-            // Its attempt is not on record yet.
-            Err(CallHistoryError::NotFound) => (None, None),
+            // Nothing is sent before its attempt is on record.
+            Err(CallHistoryError::NotFound) => return unrecorded(call),
             Err(_) => (Some(Outcome::Unknown), None),
         };
         if let Some(proposal) = proposal {
@@ -438,6 +438,16 @@ impl WriteContext {
         self.house.refusals.count(refusal.gate);
         record_or_log(&self.audit, record.refusal(refusal), "a refusal").await;
     }
+}
+
+/// The failure where the call that used up a token left nothing on record so far.
+fn unrecorded(call: CallId) -> Failure {
+    let message = format!(
+        "The call {call} used this token, and nothing of it is on record: nothing was sent so far."
+    );
+    Failure::new(Code::ConfirmExpired, message)
+        .hint("Nothing was sent now. If that call is still under way, call again with this confirm to hear the outcome. If it has ended, it sent nothing: call again with all arguments, without confirm, for a new preview and its token.")
+        .detail("usedBy", call.to_string())
 }
 
 /// Advice where another call used up a token, with this outcome.

@@ -390,6 +390,8 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
     let update = UPDATE;
     let mut confirm = title(home);
     confirm["confirm"] = served.call(update, title(home)).await.unwrap()["confirm"].clone();
+    let mut late = title(other);
+    late["confirm"] = served.call(update, title(other)).await.unwrap()["confirm"].clone();
     faulty.on_mutations_after(0, Fault::new(Reach::Before, Reply::WikiHeld));
     let filling = async {
         faulty.mutations_arrive(1).await;
@@ -403,6 +405,12 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
     says(&applied["warnings"].to_string(), "outcome_not_recorded");
     let refused = fails(&served, update, title(other), "AUDIT_UNAVAILABLE").await;
     says(&refused["hint"], "room");
+    // The token is used up, and nothing was sent by it.
+    let unsent = fails(&served, update, late.clone(), "AUDIT_UNAVAILABLE").await;
+    let again = fails(&served, update, late, "CONFIRM_EXPIRED").await;
+    assert_eq!(again["details"]["usedBy"], unsent["details"]["callId"]);
+    says(&again["message"], "nothing of it is on record");
+    says(&again["hint"], "for a new preview");
     assert_eq!(mutations(&wiki).len(), 1);
 
     fs::remove_file(ballast).unwrap();
