@@ -3,7 +3,11 @@
 use serde::Serialize;
 
 use crate::notify::ReviewAddress;
+use crate::page::is_invisible;
 use crate::words::{counted, words};
+
+/// The longest name in a sentence, in characters.
+const LONGEST_NAME: usize = 128;
 
 words! {
     /// The occasions on which people are notified.
@@ -147,6 +151,7 @@ impl NotifyEvent {
                 format!("Pages were deleted ({pages}); `wikijs-gate bin list` shows them.{back}")
             }
             Self::ManyChanged { author, pages } => {
+                let author = plain(author);
                 format!("{author} changed {pages} pages within an hour.")
             }
         }
@@ -165,6 +170,13 @@ struct EventJson<'a> {
     /// The place where a person decides on the set.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<String>,
+}
+
+/// A name that its owner chose, without what a chat program could take for a mention, a link or a new line.
+fn plain(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() && !is_invisible(c) || " -.,:'()".contains(c);
+    let name = name.chars().take(LONGEST_NAME);
+    name.map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
 /// The place that shows a recorded call: its page, else a command.
@@ -220,6 +232,22 @@ mod tests {
         {"v":1,"event":"deleted","wiki":"wiki","text":"wiki: Pages were deleted (2); `wikijs-gate bin list` shows them. The wiki's list went back in time: was a backup of it restored?","pages":2,"ids":[7,8],"wentBack":true}
         {"v":1,"event":"many_changed","wiki":"wiki","text":"wiki: A changed 60 pages within an hour.","author":"A","pages":60}
         "#);
+    }
+
+    #[test]
+    fn a_name_of_the_wiki_mentions_nobody_and_begins_no_link_or_line() {
+        let author = "<!channel> Ada\nL (@all) [x](https://evil.example/)".to_owned();
+        let event = NotifyEvent::ManyChanged {
+            author: author.clone(),
+            pages: 60,
+        };
+        let told = event.json("wiki", &ReviewAddress::default());
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(
+            told["text"],
+            "wiki: --channel- Ada-L (-all) -x-(https:--evil.example-) changed 60 pages within an hour."
+        );
+        assert_eq!(told["author"], author);
     }
 
     #[test]
