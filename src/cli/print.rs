@@ -94,9 +94,9 @@ pub(super) fn is_read(text: &str) -> bool {
         .is_ok()
 }
 
-/// True if stderr is a terminal, where a line can be overwritten.
+/// True if stderr is a terminal on which a line can be overwritten.
 pub(super) fn can_overwrite() -> bool {
-    std::io::stderr().is_terminal()
+    std::io::stderr().is_terminal() && !crate::config::has_dumb_terminal()
 }
 
 /// A line on the terminal that replaces the previous one written this way.
@@ -222,7 +222,7 @@ pub(super) fn left_out_line(page: &Value) -> String {
 /// Waits for work, and shows on a terminal what is being done if it takes over a second.
 pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
-    if !std::io::stderr().is_terminal() {
+    if !can_overwrite() {
         return work.await;
     }
     tokio::select! {

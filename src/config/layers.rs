@@ -282,7 +282,8 @@ pub fn no_colour() -> bool {
     environment("NO_COLOR").is_some_and(|value| !value.is_empty()) || has_dumb_terminal()
 }
 
-fn has_dumb_terminal() -> bool {
+/// True if the terminal takes text alone, and no codes.
+pub fn has_dumb_terminal() -> bool {
     environment("TERM").is_some_and(|term| term == "dumb")
 }
 

@@ -51,8 +51,8 @@ pub use file_trust::{read_secret, why_unread};
 pub use init_file::InitFile;
 pub use key_source::KeySource;
 pub use layers::{
-    CommandLineSettings, Layers, Pager, file_place, no_colour, pager, sets_no_less_options,
-    was_given,
+    CommandLineSettings, Layers, Pager, file_place, has_dumb_terminal, no_colour, pager,
+    sets_no_less_options, was_given,
 };
 pub use parse::{Origin, SettingError, SettingsSource};
 pub use policy::review_address;

@@ -137,3 +137,23 @@ async fn a_long_push_shows_a_bar_that_is_gone_at_the_end() {
         "{told:?}"
     );
 }
+
+#[tokio::test]
+async fn a_long_push_at_a_terminal_that_takes_no_codes_shows_none() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/b", "b\n")]).await).await;
+    for file in ["en/docs/a.md", "en/docs/b.md"] {
+        work.edit(file, "tags:", "tags: new");
+    }
+    work.wiki.set_write_delay(Duration::from_millis(1_100));
+    let dir = work.dir.path().to_str().unwrap();
+    let mut settings = work.variables();
+    settings.push(("TERM", "dumb".to_owned()));
+    let answers = [("Push it? [y/N]", "y\n")];
+    let Some((code, told)) = terminal::answered(settings, &["files", "push", dir], &answers).await
+    else {
+        return;
+    };
+    assert_eq!(code, 0, "{told}");
+    says(&told, "pushed: 2 changes");
+    lacks(&told, "\u{1b}");
+}
