@@ -87,15 +87,27 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
     look_first(&app, mirror).await;
     let bin = mirror.bin(app.wiki.scope(), None, path).await;
     let mut bin = bin.map_err(|error| start::failed("the bin could not be read", &error))?;
-    BinPage::count_links(&mut bin, &app.wiki).await;
+    BinPage::count_links(&mut bin.pages, &app.wiki).await;
     if is_json {
-        let pages: Vec<BinEntry> = bin.iter().map(BinEntry::from).collect();
-        return print::json(&without_nulls(json!({ "pages": pages })));
-    }
-    if bin.is_empty() {
+        let pages: Vec<BinEntry> = bin.pages.iter().map(BinEntry::from).collect();
+        let incomplete = Some(bin.incomplete()).filter(|faults| !faults.is_empty());
+        let told = json!({ "pages": pages, "incomplete": incomplete });
+        print::line(&without_nulls(told).to_string());
+    } else if !bin.pages.is_empty() {
+        table(&bin.pages).print();
+    } else if bin.damaged.is_empty() {
         print::line("the bin is empty");
-        return Ok(Exit::Done);
     }
+    match bin.damaged.first() {
+        None => Ok(Exit::Done),
+        Some(fault) => {
+            let incomplete = separated(bin.incomplete(), "\n");
+            Err(Exit::failed(format!("{incomplete}; {}", fault.hint())))
+        }
+    }
+}
+
+fn table(bin: &[BinPage]) -> Table {
     let head = [
         "number",
         "path",
@@ -105,7 +117,7 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
         "links",
     ];
     let mut table = Table::new(&head);
-    for one in &bin {
+    for one in bin {
         table.row(vec![
             Cell::from(one.page.id.to_string()),
             place(one).into(),
@@ -115,8 +127,7 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
             one.links().into(),
         ]);
     }
-    table.print();
-    Ok(Exit::Done)
+    table
 }
 
 async fn show(page: &str, is_json: bool) -> CommandResult {

@@ -36,6 +36,23 @@ pub struct Mirror {
     pub settings: MirrorSettings,
 }
 
+/// The pages of the bin, as far as they are known.
+#[derive(Debug)]
+pub struct BinList {
+    /// The pages, those missed last first.
+    pub pages: Vec<BinPage>,
+    /// The faults of damaged documents: pages of theirs may be missing.
+    pub damaged: Vec<AuditError>,
+}
+
+impl BinList {
+    /// The reasons why pages may be missing, one for each damaged document.
+    pub fn incomplete(&self) -> Vec<String> {
+        let told = |fault: &AuditError| format!("pages may be missing: {fault}");
+        self.damaged.iter().map(told).collect()
+    }
+}
+
 /// A page of the bin.
 #[derive(Debug, Clone)]
 pub struct BinPage {
@@ -115,8 +132,8 @@ impl Mirror {
         scope: &ReadScope,
         key: Option<&str>,
         part: Option<&Prefix>,
-    ) -> AuditResult<Vec<BinPage>> {
-        let known = self.known().await?;
+    ) -> AuditResult<BinList> {
+        let (known, damaged) = on(&self.store, KnownPages::load_undamaged).await?;
         let mut there: HashMap<(&Locale, &PagePath), i64> = HashMap::new();
         let mut states: HashSet<KeptState> = HashSet::new();
         for page in known.iter().filter(|page| page.gone.is_none()) {
@@ -143,16 +160,18 @@ impl Mirror {
             })
             .collect();
         bin.sort_by_key(|one| std::cmp::Reverse((one.gone.missed, one.page.id)));
-        Ok(bin)
+        Ok(BinList {
+            pages: bin,
+            damaged,
+        })
     }
 
     /// The page of the bin that is meant: by its last path, with its locale as `en:docs/a` or without, or by
     /// its number. Of several the one that went last. The key is that of [`Self::bin`].
     ///
     /// # Errors
-    /// `PAGE_NOT_FOUND`, or what the store says.
+    /// `PAGE_NOT_FOUND`, unless it may be in a damaged document, or what the store says.
     pub async fn find(&self, meant: &str, scope: &ReadScope, key: Option<&str>) -> Result<BinPage> {
-        let bin = self.bin(scope, key, None).await?;
         let path = PagePath::new(meant);
         let id = meant.parse::<i64>().ok();
         let in_locale = meant.split_once(':');
@@ -165,10 +184,12 @@ impl Mirror {
             let is_in_locale = in_locale.as_ref().is_some_and(is_there);
             place.path == path || Some(one.page.id) == id || is_in_locale
         };
-        bin.into_iter().find(is_meant).ok_or_else(|| {
-            Failure::new(Code::PageNotFound, "The bin has no such page.").hint(
+        let BinList { pages, damaged } = self.bin(scope, key, None).await?;
+        pages.into_iter().find(is_meant).ok_or_else(|| match damaged.into_iter().next() {
+            Some(fault) => fault.into(),
+            None => Failure::new(Code::PageNotFound, "The bin has no such page.").hint(
                 "wikijs_list_bin (at a terminal `wikijs-gate bin list`) lists what was deleted; a deletion is seen within a minute.",
-            )
+            ),
         })
     }
 

@@ -2,7 +2,6 @@
 //! them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -55,32 +54,43 @@ impl KnownPages {
             look: last_look(store)?,
             ..Self::default()
         };
-        known.read(store, 0..DOCUMENTS)?;
+        for number in 0..DOCUMENTS {
+            known.read(store, number)?;
+        }
         Ok(known)
+    }
+
+    /// Reads what can be read of them; says which documents are damaged.
+    pub(super) fn load_undamaged(store: &dyn Store) -> AuditResult<(Self, Vec<AuditError>)> {
+        let (mut known, mut damaged) = (Self::default(), Vec::new());
+        for number in 0..DOCUMENTS {
+            match known.read(store, number) {
+                Err(fault @ AuditError::BadMirror(_)) => damaged.push(fault),
+                read => read?,
+            }
+        }
+        Ok((known, damaged))
     }
 
     /// Reads those that are kept together with this id.
     pub(super) fn load_beside(store: &dyn Store, id: i64) -> AuditResult<Self> {
-        let (mut known, number) = (Self::default(), id.rem_euclid(DOCUMENTS));
-        known.read(store, number..number + 1)?;
+        let mut known = Self::default();
+        known.read(store, id.rem_euclid(DOCUMENTS))?;
         Ok(known)
     }
 
-    fn read(&mut self, store: &dyn Store, numbers: Range<i64>) -> AuditResult<()> {
-        for number in numbers {
-            let bad = || AuditError::BadMirror(name(number));
-            let lines = match store.document(DocumentKind::Mirror, &name(number)) {
-                Err(StoreError::Unfit(_)) => return Err(bad()),
-                lines => lines?,
-            };
-            let Some(lines) = lines else { continue };
-            for line in lines
-                .split(|byte| *byte == b'\n')
-                .filter(|line| !line.is_empty())
-            {
-                let page: MirroredPage = serde_json::from_slice(line).map_err(|_| bad())?;
-                self.pages.insert(page.key(), page);
-            }
+    fn read(&mut self, store: &dyn Store, number: i64) -> AuditResult<()> {
+        let bad = || AuditError::BadMirror(name(number));
+        let lines = match store.document(DocumentKind::Mirror, &name(number)) {
+            Err(StoreError::Unfit(_)) => return Err(bad()),
+            lines => lines?.unwrap_or_default(),
+        };
+        for line in lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            let page: MirroredPage = serde_json::from_slice(line).map_err(|_| bad())?;
+            self.pages.insert(page.key(), page);
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ mod then;
 mod versions;
 
 pub use bin::no_state;
-pub use bin::{BinPage, Mirror, MirrorFault};
+pub use bin::{BinList, BinPage, Mirror, MirrorFault};
 pub use health::check;
 pub use look::MirrorNews;
 pub use pages::{MirrorTime, MirroredPage, PageGone, SeenPlace, SeenState};

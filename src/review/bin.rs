@@ -17,8 +17,8 @@ use super::reply::{BrowserResponse, BrowserResult, nothing_here, page, see_other
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use super::{Reviewer, fields};
 use crate::audit::{AuditResult, TimeArg};
-use crate::error::{Code, Failure, Result};
-use crate::mirror::{BinPage, Mirror, MirrorTime, PartThen};
+use crate::error::{Code, Failure, Result, sentence};
+use crate::mirror::{BinList, BinPage, Mirror, MirrorTime, PartThen};
 use crate::page::{Date, Field, NewPath, PageState, Prefix, ReadScope};
 use crate::write::{Caller, PageRestore, RestorePart, WriteRequest};
 
@@ -42,10 +42,11 @@ async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -
         let since = asked(&query, "since").map(TimeArg::parse).transpose()?;
         Ok::<_, String>((prefix, since))
     };
-    let (mut bin, mut wrong) = (Vec::new(), None);
+    let (mut bin, mut incomplete, mut wrong) = (Vec::new(), Vec::new(), None);
     match narrowed() {
         Ok((prefix, since)) => {
-            bin = self::bin(&reviews, &visitor.reviewer, prefix).await?;
+            let list = self::bin(&reviews, &visitor.reviewer, prefix).await?;
+            (incomplete, bin) = (list.incomplete(), list.pages);
             let by = asked(&query, "by");
             bin.retain(|one| {
                 let is_since = since.is_none_or(|since| one.gone.missed.instant() >= since.begin());
@@ -73,7 +74,8 @@ async fn list(State(reviews): State<Arc<Reviews>>, visitor: Visitor, uri: Uri) -
             }
             (filter_form(&query, &frame))
             @if let Some(wrong) = wrong { p.news.bad role="alert" { "The path or the time " (text(&wrong)) "." } }
-            @if pages.is_empty() { p.empty { "No such page is in the bin." } } @else { (rows(&pages, &frame)) }
+            @for reason in &incomplete { p.news.bad role="alert" { (text(&sentence(reason))) } }
+            @if !pages.is_empty() { (rows(&pages, &frame)) } @else if incomplete.is_empty() { p.empty { "No such page is in the bin." } }
             @if let Some(next) = next { p.more { button type="submit" form="filter" name="from" value=(next) { "Show older ones" } } }
             @if visitor.reviewer.may_decide { (part_form(&query, &visitor.session.form_token, &frame)) }
         }
@@ -183,12 +185,13 @@ async fn bin(
     reviews: &Reviews,
     reviewer: &Reviewer,
     part: Option<Prefix>,
-) -> Result<Vec<BinPage>, BrowserResponse> {
+) -> Result<BinList, BrowserResponse> {
     let mirror = Arc::clone(mirror(reviewer)?);
     let (scope, key) = told_to(reviewer);
     let bin = async move { mirror.bin(&scope, key.as_deref(), part.as_ref()).await };
     let mut bin = read(reviews, bin).await?;
-    bin.retain(|one| reviewer.decides_about(&one.page.place.locale, &one.page.place.path));
+    bin.pages
+        .retain(|one| reviewer.decides_about(&one.page.place.locale, &one.page.place.path));
     Ok(bin)
 }
 
@@ -242,9 +245,10 @@ async fn found(
 ) -> Result<(BinPage, PageRestore), BrowserResponse> {
     let mirror = mirror(&visitor.reviewer)?;
     let bin = bin(reviews, &visitor.reviewer, None).await?;
-    let one = { bin.into_iter() }
+    let damaged = bin.damaged.into_iter().next();
+    let one = { bin.pages.into_iter() }
         .find(|one| name(one) == id || one.page.id.to_string() == id)
-        .ok_or_else(nothing)?;
+        .ok_or_else(|| damaged.map_or_else(nothing, |fault| failed(fault.into())))?;
     let to = to.map(NewPath::parse).transpose();
     let to = to.map_err(|fault| not_so("The new place", &fault))?;
     let restore = PageRestore::of(mirror, &one, to).await.map_err(failed)?;

@@ -32,6 +32,9 @@ pub(super) struct Output {
     /// Those last found missing first.
     pages: Vec<BinEntry>,
     total: Option<i64>,
+    /// The reasons why pages may be missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
 }
 
 /// A page of the bin, as tools and commands tell it.
@@ -96,14 +99,19 @@ impl Tool for ListBin {
         let mirror = context.mirror()?;
         let scope = context.wiki.scope();
         let bin = mirror.bin(scope, Some(&key), prefix.as_ref()).await?;
-        let total = bin.len();
-        let shown = bin.into_iter().skip(count(input.offset, 0)).take(MOST);
+        let (incomplete, total) = (bin.incomplete(), bin.pages.len());
+        let shown = bin
+            .pages
+            .into_iter()
+            .skip(count(input.offset, 0))
+            .take(MOST);
         let mut shown: Vec<BinPage> = shown.collect();
         BinPage::count_links(&mut shown, &context.wiki).await;
         let pages: Vec<BinEntry> = shown.iter().map(BinEntry::from).collect();
         Ok(Output {
             total: some_count(total).filter(|_| total > pages.len()),
             pages,
+            incomplete,
         })
     }
 }

@@ -95,6 +95,21 @@ async fn a_deleted_page_is_listed_shown_and_comes_back_by_a_set_that_a_person_de
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bin_that_cannot_be_read_whole_is_not_called_empty() {
+    let place = Emptied::begin().await;
+    let (browser, id) = (&place.browser, place.id);
+    let document = format!("mirror/seen/{id:02x}.json");
+    let document = wiki_dir(place.served.dir.path()).join(document);
+    assert!(document.exists());
+    fs::write(document, "nonsense").unwrap();
+    let listed = browser.open("/review/bin").await.text;
+    lacks(&listed, "No such page is in the bin");
+    says(&listed, &format!("document {id:02x} is damaged"));
+    let shown = browser.open(&format!("/review/bin/{id}")).await;
+    assert_eq!(shown.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bin_is_narrowed_by_part_author_and_time_and_comes_in_pages() {
     let wiki = wiki_of(&[("home", "# Home\n")]).await;
     let ids: Vec<i64> = (0..60)

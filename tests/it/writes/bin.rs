@@ -10,8 +10,8 @@ use super::key_rights::page_key;
 use super::{dressed, fields, wiki_with};
 use crate::prelude::*;
 
-const LIST_BIN: &str = "wikijs_list_bin";
-const RESTORE: &str = "wikijs_restore_page";
+pub(super) const LIST_BIN: &str = "wikijs_list_bin";
+pub(super) const RESTORE: &str = "wikijs_restore_page";
 
 pub(crate) fn mirrored(setup: Setup) -> Setup {
     setup.toolsets("pages,undo").with("WIKI_MIRROR", "on")

@@ -1,6 +1,6 @@
 //! What the mirror keeps goes into backups and copies, and its faults are told.
 
-use super::bin::{look, operators_in, with_dressed};
+use super::bin::{self, look, operators_in, they_delete, with_dressed};
 use super::fields;
 use crate::prelude::*;
 
@@ -60,9 +60,51 @@ async fn a_backup_brings_the_bin_back_and_a_lost_state_is_named() {
     let name = document.file_stem().unwrap().to_str().unwrap();
     let named = format!("the mirror's document {name} is damaged");
     says(&checked(&wiki, &to).await.1["broken"].to_string(), &named);
-    let list = operators_in(&wiki, &to, &["bin", "list"]).end().await;
+}
+
+#[tokio::test]
+async fn a_damaged_document_is_named_and_the_other_pages_of_the_bin_are_listed() {
+    let wiki = wiki_of(&[("a", "a\n"), ("b", "b\n"), ("c", "c\n")]).await;
+    let served = bin::setup(&wiki).serve().await;
+    look(&served).await;
+    let [a, b] = ["a", "b"].map(|path| id_of(&wiki, path));
+    for id in [a, b] {
+        they_delete(&wiki, id).await;
+    }
+    look(&served).await;
+    let document = |id: i64| wiki_dir(served.dir.path()).join(format!("mirror/seen/{id:02x}.json"));
+    assert!(document(a).exists());
+    let command = |arguments: &[&str]| operators_in(&wiki, served.dir.path(), arguments);
+    let named =
+        |id: i64| format!("pages may be missing: the mirror's document {id:02x} is damaged");
+
+    fs::write(document(a), "nonsense").unwrap();
+    let listed = call_ok(&served, bin::LIST_BIN, json!({})).await;
+    assert_eq!(members(&listed, "pages", "path"), ["b"]);
+    says(&listed["incomplete"][0].to_string(), &named(a));
+    let list = command(&["bin", "list"]).end().await;
     assert_eq!(list.code, 1);
-    says(&list.stderr, &named);
+    says(&list.stdout, "en:b");
+    says(&list.stderr, &named(a));
+    says(&list.stderr, "restore it from a backup");
+    command(&["bin", "show", "b"]).good().await;
+    let shown = command(&["bin", "show", "a"]).end().await;
+    says(&shown.stderr, "is damaged");
+    fails(
+        &served,
+        bin::RESTORE,
+        json!({ "page": "a" }),
+        "AUDIT_UNAVAILABLE",
+    )
+    .await;
+
+    // Nothing that can be read is left; the bin is not called empty.
+    fs::write(document(b), "nonsense").unwrap();
+    let list = command(&["bin", "list", "--json"]).end().await;
+    assert_eq!((list.code, &list.json()["pages"]), (1, &json!([])));
+    says(&list.json()["incomplete"][1].to_string(), &named(b));
+    let list = command(&["bin", "list"]).end().await;
+    assert_eq!((list.code, list.stdout.as_str()), (1, ""));
 }
 
 #[tokio::test]
