@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
-use super::page_argument::{FROM_PAGE, LINKS_TO};
+use super::page_argument::{FROM_PAGE, ID, LINKS_TO, PAGE};
 use crate::error::{Result, camel_case};
 use crate::nearest::nearest;
 pub(super) use places::{
@@ -137,17 +137,17 @@ fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) 
             *value = number.into();
         }
     };
-    for (name, property) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    let known = schema.get("properties").and_then(Value::as_object);
+    // Beside an id of a page `page` is its name.
+    let takes_page_id = known.is_some_and(|known| known.get(ID).is_some_and(is_whole));
+    let is_name_or_id = |name: &str| match name {
+        PAGE => !takes_page_id,
+        name => [LINKS_TO, FROM_PAGE].contains(&name),
+    };
+    for (name, property) in known.into_iter().flatten() {
         match arguments.get_mut(name) {
             Some(value) if is_whole(property) => read(value),
-            Some(Value::Number(id))
-                if [LINKS_TO, FROM_PAGE].contains(&name.as_str()) && id.is_u64() =>
-            {
+            Some(Value::Number(id)) if is_name_or_id(name) && id.is_u64() => {
                 let id = id.to_string();
                 arguments.insert(name.clone(), id.into());
             }

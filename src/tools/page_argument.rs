@@ -11,7 +11,7 @@ use crate::page::NewPath;
 use crate::wiki::Unresolved;
 
 /// The argument.
-const PAGE: &str = "page";
+pub(super) const PAGE: &str = "page";
 /// The argument that it stands for.
 pub(super) const ID: &str = "id";
 /// The argument that names the folder of a new page.

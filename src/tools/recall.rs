@@ -1,6 +1,7 @@
 //! `wikijs_recall`: what this client remembered in earlier sessions.
 
 use super::input::count;
+use super::page_argument::{PAGE, by_name_or_id};
 use super::prelude::*;
 use crate::memory::{MemoryPage, MemoryType, Ranked};
 use crate::write::ToRecall;
@@ -21,9 +22,9 @@ pub(super) struct Input {
     #[serde(rename = "type")]
     #[garde(skip)]
     kind: Option<MemoryType>,
-    /// Id of a page: only what is about it.
-    #[garde(range(min = 1, max = 2_147_483_647))]
-    page: Option<i64>,
+    /// Path or id of a page: only what is about it.
+    #[garde(custom(rule::optional(rule::text)))]
+    page: Option<String>,
     /// Default 10.
     #[garde(range(min = 1, max = 50))]
     limit: Option<u32>,
@@ -66,7 +67,7 @@ impl Tool for Recall {
         let what = ToRecall {
             query,
             kind: input.kind,
-            page: input.page,
+            page: by_name_or_id(&context, PAGE, input.page.as_deref()).await?,
             limit: count(input.limit, USUAL),
         };
         let recalled = context.desk.recall(&context.caller, what).await?;

@@ -1,5 +1,6 @@
 //! `wikijs_remember`: keeps something for later sessions of this client.
 
+use super::page_argument::{PAGE, by_name_or_id};
 use super::prelude::*;
 use crate::memory::MemoryType;
 use crate::write::ToRemember;
@@ -21,9 +22,9 @@ pub(super) struct Input {
     /// Default 5.
     #[garde(range(min = 1, max = 10))]
     importance: Option<u8>,
-    /// Id of the page it is about.
-    #[garde(range(min = 1, max = 2_147_483_647))]
-    page: Option<i64>,
+    /// Path or id of the page it is about.
+    #[garde(custom(rule::optional(rule::text)))]
+    page: Option<String>,
     /// Changes this one.
     #[garde(custom(rule::optional(rule::memory_id)))]
     id: Option<String>,
@@ -58,7 +59,7 @@ impl Tool for Remember {
             content: input.content,
             kind: input.kind,
             importance: input.importance,
-            page: input.page,
+            page: by_name_or_id(&context, PAGE, input.page.as_deref()).await?,
             id: input::memory_id("id", input.id.as_deref())?,
             supersedes: input::memory_id("supersedes", input.supersedes.as_deref())?,
         };

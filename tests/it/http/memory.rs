@@ -203,6 +203,35 @@ async fn each_client_has_its_own_over_stdio_and_over_http() {
 }
 
 #[tokio::test]
+async fn the_page_of_a_memory_is_named_as_elsewhere() {
+    let wiki = sample_wiki().await;
+    let server = called(setup(&wiki), "claude-code").await;
+    let page = id_of(&wiki, "docs/configuration");
+    let about = json!({ "content": "Ask Ada first.", "page": "docs/configuration" });
+    server.checked(REMEMBER, about).await.unwrap();
+    let names = [
+        json!(page),
+        json!(page.to_string()),
+        json!("/en/docs/configuration"),
+        json!("[[docs/configuration]]"),
+    ];
+    for name in names {
+        let told = call_ok(&server, RECALL, json!({ "page": name })).await;
+        assert_eq!(texts(&told), ["Ask Ada first."], "{name}");
+    }
+    for (tool, unknown) in [
+        (RECALL, json!({ "page": "docs/configuratoin" })),
+        (
+            REMEMBER,
+            json!({ "content": "x", "page": "docs/configuratoin" }),
+        ),
+    ] {
+        let none = fails(&server, tool, unknown, "PAGE_NOT_FOUND").await;
+        says(&none.to_string(), "\"docs/configuration\"");
+    }
+}
+
+#[tokio::test]
 async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let hidden = wiki.with_store(|store| store.add(page("vault/plan", "# Plan\n")));

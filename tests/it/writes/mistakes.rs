@@ -220,7 +220,7 @@ async fn a_misnamed_argument_is_guessed_and_a_missing_one_is_told_with_what_work
         [BY_PATH, { "path": "70" }, "wikijs_get_page_by_id"],
         [SEARCH, { "query": "port", "context": 100, "match": "EXACT" }, "leave context out"],
         [REMEMBER, { "content": "x", "page": "Runbook 1" },
-         "wikijs_get_page_by_path takes a path or a title"],
+         "Look for the page with wikijs_search_pages"],
     ])) {
         let error = served.call(tool, arguments.clone()).await.unwrap_err();
         says(
