@@ -133,7 +133,8 @@ impl<'a> QueryDraft<'a> {
             given.push(format!("{argument}: ${variable}"));
             self.variables.push((variable, of, input.about.clone()));
         }
-        Ok(format!("{name}{}", in_brackets(&given)))
+        let indent = self.above.len();
+        Ok(format!("{name}{}", in_brackets(&given, indent)))
     }
 
     fn leave_out(&mut self, what: &str) {
@@ -218,7 +219,7 @@ impl<'a> QueryDraft<'a> {
         let told: String = told.chars().take(MOST_DESCRIPTION).collect();
         let variables = self.variables.iter();
         let variables = variables.map(|(name, of, _)| format!("${name}: {of}"));
-        let variables = in_brackets(&variables.collect::<Vec<_>>());
+        let variables = in_brackets(&variables.collect::<Vec<_>>(), 0);
         let left_out = self
             .left_out
             .iter()
@@ -238,12 +239,17 @@ impl<'a> QueryDraft<'a> {
     }
 }
 
-/// A list in brackets; nothing of none.
-fn in_brackets(items: &[String]) -> String {
-    if items.is_empty() {
-        return String::new();
+/// A list in brackets, of several items one a line; nothing of none.
+fn in_brackets(items: &[String], indent: usize) -> String {
+    match items {
+        [] => String::new(),
+        [item] => format!("({item})"),
+        items => {
+            let pad = "  ".repeat(indent);
+            let lines = items.iter().map(|item| format!("{pad}  {item}\n"));
+            format!("(\n{}{pad})", lines.collect::<String>())
+        }
     }
-    format!("({})", items.join(", "))
 }
 
 /// A path of fields as the name of a file.
@@ -313,9 +319,15 @@ mod tests {
         # left out: Thing.of: needs an argument
         # left out: Other.thing: holds itself
         # left out: Thing.password: holds secrets
-        query things_find($limit: Int, $text: String!) {
+        query things_find(
+          $limit: Int
+          $text: String!
+        ) {
           things {
-            find(limit: $limit, text: $text) {
+            find(
+              limit: $limit
+              text: $text
+            ) {
               id
               other {
                 name
