@@ -61,6 +61,15 @@ impl Phrasings {
         };
         let mut queries: Vec<String> = Vec::new();
         for query in given {
+            if query.trim().is_empty() && !by_lines {
+                let argument = if input.query.is_some() {
+                    "query"
+                } else {
+                    "queries"
+                };
+                let fault = "has no word; pages by filters alone are listed by wikijs_list_pages";
+                return Err(invalid_argument(argument, fault));
+            }
             let is_same =
                 |other: &String| other.trim().to_lowercase() == query.trim().to_lowercase();
             if !queries.iter().any(is_same) {

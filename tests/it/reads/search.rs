@@ -247,6 +247,8 @@ async fn one_of_query_and_related_to_is_needed() {
         (json!({}), "query"),
         (json!({ "tags": ["docs"] }), "query"),
         (json!({ "query": "a", "relatedTo": 1 }), "relatedTo"),
+        (json!({ "query": " \u{a0}" }), "query"),
+        (json!({ "queries": ["a", " "] }), "queries"),
         (json!({ "query": "a", "in": "everywhere" }), "in"),
         (soon, "updatedSince"),
     ] {
