@@ -92,11 +92,13 @@ pub fn make(path: &Path) -> io::Result<File> {
     make_for(path, None)
 }
 
-/// Makes a file that was not there, with these bytes, synced. A part of one does not stay, which would be in
-/// the way of the next try.
+/// Makes a file that was not there, with these bytes, surely on the disk. A part of one does not stay, which
+/// would be in the way of the next try.
 pub fn make_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = make(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = { file.write_all(bytes) }
+        .and_then(|()| file.sync_all())
+        .and_then(|()| sync_parent(path));
     written.inspect_err(|_| drop(std::fs::remove_file(path)))
 }
 
@@ -136,6 +138,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = std::fs::remove_file(&new);
     }
     written?;
+    sync_parent(path)
+}
+
+/// Writes the directory of a file to the disk, and thus the file's name.
+fn sync_parent(path: &Path) -> io::Result<()> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
 }
