@@ -15,6 +15,7 @@ pub(super) fn undo_failure(
     fault: UndoFault,
     [before, left, now]: [Option<PageState>; 3],
 ) -> Failure {
+    let what = now.as_ref().map_or("page", PageState::word);
     match fault {
         UndoFault::Nothing => nothing("That write changed nothing."),
         UndoFault::NotKnown(fields) => {
@@ -23,7 +24,6 @@ pub(super) fn undo_failure(
         }
         UndoFault::Gone => Failure::from(WikiError::NotFound),
         UndoFault::Elsewhere => {
-            let what = now.as_ref().map_or("page", PageState::word);
             let message = format!(
                 "The {what} stands elsewhere than where that write created it, so it is not deleted."
             );
@@ -37,7 +37,6 @@ pub(super) fn undo_failure(
             }
         }
         UndoFault::Changed(fields) => {
-            let what = now.as_ref().map_or("page", PageState::word);
             let message = format!(
                 "The {what} was changed since that write, in fields that the write changed."
             );
