@@ -21,7 +21,7 @@ use super::super::operations::generated::{
 use super::super::pages::rendered::element;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::{Wiki, WikiError, WikiResult};
-use crate::words::words;
+use crate::words::{separated, words};
 
 words! {
     /// A right that the tools have a use for.
@@ -171,7 +171,7 @@ impl Wiki {
         let may = may
             .into_iter()
             .filter(|(right, _)| rights.has(*right) == Some(true));
-        Ok(may.map(|(_, word)| word).collect::<Vec<_>>().join(", "))
+        Ok(separated(may.map(|(_, word)| word), ", "))
     }
 
     /// The rights of a key with full access; `None` for all others, and where the wiki does not
