@@ -2,6 +2,7 @@
 
 use wikijs_gate::config::{SETTINGS, SettingKind};
 
+use super::sources::sources;
 use crate::http::hosted::{initialize, speaking};
 use crate::prelude::*;
 
@@ -112,6 +113,33 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
             assert!(is_setting(word) || is_other, "{name}: {word}");
         }
     }
+}
+
+#[test]
+fn what_a_source_includes_from_elsewhere_is_in_a_crates_package() {
+    let packed = read("Cargo.toml") + &read("src/Cargo.toml");
+    let mut found = 0;
+    for (source, text) in sources() {
+        for rest in text.split("include_").skip(1) {
+            let included = rest.split_once("!(").map(|(_, rest)| rest.trim_start());
+            let included = included.and_then(|rest| rest.strip_prefix("\"../"));
+            let Some((file, _)) = included.and_then(|rest| rest.split_once('"')) else {
+                continue;
+            };
+            let file = file.trim_start_matches("../");
+            if !root().join(file).is_file() {
+                continue;
+            }
+            found += 1;
+            let mut above = Path::new(file).ancestors();
+            let is_packed = above.any(|path| packed.contains(&format!("\"/{}\"", path.display())));
+            assert!(
+                is_packed,
+                "{source} includes {file}, which no package holds"
+            );
+        }
+    }
+    assert!(found >= 7, "{found}");
 }
 
 /// A template of `packaging/` as JSON; `variables.json` stands where the registry's entry names it.
