@@ -263,8 +263,15 @@ struct SettingFaults<'a> {
 
 impl SettingFaults<'_> {
     fn sift<T>(&mut self, read: Result<T, SettingError>) -> Option<T> {
-        read.map_err(|fault| self.found.push(self.source.placed(fault)))
-            .ok()
+        let fault = match read {
+            Ok(value) => return Some(value),
+            Err(fault) => self.source.placed(fault),
+        };
+        // Several readers need the place of the log.
+        if !self.found.contains(&fault) {
+            self.found.push(fault);
+        }
+        None
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingE
         .ok_or_else(|| {
             SettingError::lacking(
                 NAME,
-                "is missing, and there is no home directory to put the audit log in",
+                "is missing, and there is no home directory to put the audit log in; name a directory",
             )
         })
 }
@@ -159,7 +159,7 @@ pub(super) fn index(
     if mode == IndexMode::Disk && dir.is_none() {
         return Err(SettingError::new(
             DIR,
-            "is missing, and there is no home directory to put the index in",
+            "is missing, and there is no home directory to put the index in; name a directory",
         ));
     }
     let embeddings = embeddings(source, warnings)?;

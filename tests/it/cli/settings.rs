@@ -522,6 +522,11 @@ fn every_fault_is_named_at_once() {
     let lines: Vec<_> = ended.stderr.lines().collect();
     assert_eq!(lines.len(), 4, "{}", ended.told);
     assert!(lines.iter().all(|line| line.starts_with("error: ")));
+    // One that several settings meet is named once.
+    let homeless = Command::new(&["config", "check"]).run();
+    let told = homeless.stderr.matches("there is no home directory");
+    assert_eq!(told.count(), 1, "{}", homeless.stderr);
+    says(&homeless.stderr, "name a directory");
 }
 
 #[test]
