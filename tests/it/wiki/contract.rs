@@ -106,6 +106,7 @@ fn key_of(wiki: &DemoWiki, caller: &str) -> String {
             "docs",
         ),
         "sectionwriter" => (&["write:pages", "manage:pages", "delete:pages"], "docs"),
+        "below" => (&["write:pages", "manage:pages"], "docs/"),
         "assetreader" => (&["read:assets"], ""),
         "uploader" => (&["read:assets", "write:assets"], ""),
         "librarian" => (&["read:assets", "write:assets", "manage:assets"], ""),
