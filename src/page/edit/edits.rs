@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::super::select::position::MAX_PLACES;
+use super::super::select::position::{MAX_PLACES, with_line_ends_of};
 use crate::nearest::{most_alike, text_likeness};
 use crate::page::{DiffersIn, TextPosition};
 
@@ -17,13 +17,21 @@ const LEAST_LIKENESS: f64 = 0.4;
 /// more.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
 
-/// One edit: a text that is in the page once, and its replacement.
+/// One edit: a text that is in the page once, and its replacement, which gets the line ends of a page
+/// that has only `\r\n` if both texts have only line feeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextReplacement {
     /// The present text, with its line endings as they are.
     pub old_text: String,
     /// The new text.
     pub new_text: String,
+}
+
+impl TextReplacement {
+    /// The new text with the line ends that it gets in a text.
+    fn new_text_for(&self, text: &str) -> Cow<'_, str> {
+        with_line_ends_of(text, &[&self.old_text, &self.new_text], &self.new_text)
+    }
 }
 
 /// The fault that stops all edits of a call.
@@ -78,8 +86,8 @@ pub enum EditFault {
 /// Makes edits in order, each on the result of those before it.
 ///
 /// Each old text must be there exactly once; places that overlap count apart (`aa` is twice in
-/// `aaa`). Line endings are compared and kept as they are. It takes time in proportion to the
-/// text for each edit; the caller bounds their number.
+/// `aaa`). Line endings are compared as they are. It takes time in proportion to the text for each
+/// edit; the caller bounds their number.
 ///
 /// # Errors
 /// The first edit that cannot be made, with the places that say why.
@@ -87,7 +95,8 @@ pub fn apply_edits(text: &str, edits: &[TextReplacement]) -> Result<String, Edit
     let mut text = text.to_owned();
     for (index, edit) in edits.iter().enumerate() {
         let at = only_place(&text, index, &edit.old_text)?;
-        text.replace_range(at..at + edit.old_text.len(), &edit.new_text);
+        let new = edit.new_text_for(&text).into_owned();
+        text.replace_range(at..at + edit.old_text.len(), &new);
     }
     Ok(text)
 }
@@ -142,7 +151,13 @@ pub fn replaced(
     let mut bytes = text.len();
     let mut counts = Vec::with_capacity(edits.len());
     for (index, edit) in edits.iter().enumerate() {
-        let (old, new) = (edit.old_text.as_str(), edit.new_text.as_str());
+        let old = edit.old_text.as_str();
+        let whole = if edit.new_text.contains('\n') {
+            pieces.concat()
+        } else {
+            String::new()
+        };
+        let new = edit.new_text_for(&whole);
         // A search prepares the sought text, so pieces that are too short are not searched.
         let fits = |piece: &str| !old.is_empty() && piece.len() >= old.len();
         let times = |piece: &Cow<'_, str>| {
@@ -160,7 +175,7 @@ pub fn replaced(
         }
         for piece in pieces.iter_mut().step_by(2).filter(|piece| fits(piece)) {
             if piece.contains(old) {
-                *piece = Cow::Owned(piece.replace(old, new));
+                *piece = Cow::Owned(piece.replace(old, &new));
             }
         }
         bytes = pieces.iter().map(|piece| piece.len()).sum();

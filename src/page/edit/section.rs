@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::super::select::position::line_end;
+use super::super::select::position::{line_end, with_line_ends_of};
 use crate::page::{
     Block, BlockKind, Heading, Outline, PartKind, PartSelector, Section, SectionFault, Selector,
 };
@@ -54,10 +54,11 @@ const HELD: &str = "The block stands inside a list or a quote: use sectionMode r
 /// section of its own is appended to a section that ends in a table or list, and does not go into
 /// it, the kind of that block comes with the text.
 ///
-/// Content is put in as it is. Where it meets text without a blank line between them, line ends
-/// are added, in the kind that the page has most; where a removed part leaves an underlined
-/// heading behind a line of text, too. At the end of the page the content ends with a line feed
-/// if the page did. Empty content adds nothing, and replacing by it is removing.
+/// Content is put in as it is, but gets the line ends of a page that has only `\r\n` if it has only
+/// line feeds. Where it meets text without a blank line between them, line ends are added, in the
+/// kind that the page has most; where a removed part leaves an underlined heading behind a line of
+/// text, too. At the end of the page the content ends with a line feed if the page did. Empty
+/// content adds nothing, and replacing by it is removing.
 ///
 /// # Errors
 /// The selector names no part, or several; a block cannot be changed in this way.
@@ -67,6 +68,7 @@ pub fn edit_section(
     mode: SectionMode,
     content: &str,
 ) -> Result<(String, Option<BlockKind>), PartFault> {
+    let content = &*with_line_ends_of(text, &[content], content);
     let outline = Outline::new(text);
     let Section { range, body } = outline.find_part(selector)?;
     if let Some(Selector::Nth(PartKind::Blocks(kind), _)) = selector.steps.last() {
@@ -97,7 +99,8 @@ pub fn edit_section(
     Ok((put(text, gone, content), None))
 }
 
-/// The text of a part as another text of the page has it, to take the place of the part.
+/// The text of a part as another text of the page has it, to take the place of the part, with line
+/// ends as [`edit_section`] puts them in.
 ///
 /// # Errors
 /// `Ok` with the fault if the other text lacks the part; otherwise as [`edit_section`].
@@ -116,8 +119,10 @@ pub fn part_as_in(
         let is_end = |c| c == '\n' || c == '\r';
         let here = text.get(section.range).unwrap_or_default();
         let there = other.get(found.range).unwrap_or_default();
+        let there = there.trim_end_matches(is_end);
+        let there = with_line_ends_of(text, &[there], there);
         let ends = here.get(here.trim_end_matches(is_end).len()..);
-        [there.trim_end_matches(is_end), ends.unwrap_or_default()].concat()
+        [&there, ends.unwrap_or_default()].concat()
     }))
 }
 

@@ -1,5 +1,7 @@
 //! Describes for people where something is in a text, and the only difference between two texts.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 /// The most places that a fault names.
@@ -54,6 +56,26 @@ pub(in crate::page) fn line_end(text: &str) -> &'static str {
         "\r\n"
     } else {
         "\n"
+    }
+}
+
+/// Gives `put` the line ends of the text that takes it: if that has none but `\r\n` and `sent`, all that
+/// the caller sent, has no carriage return, each line feed gets one; else it stays as it is.
+pub(in crate::page) fn with_line_ends_of<'a>(
+    text: &str,
+    sent: &[&str],
+    put: &'a str,
+) -> Cow<'a, str> {
+    let has_return = |sent: &&str| sent.contains('\r');
+    if !put.contains('\n') || sent.iter().any(has_return) {
+        return Cow::Borrowed(put);
+    }
+    let feeds = line_feeds(text);
+    let is_alone = |end: &str| text.matches(end).count() == feeds;
+    if feeds > 0 && is_alone("\r\n") && is_alone("\r") {
+        Cow::Owned(put.replace('\n', "\r\n"))
+    } else {
+        Cow::Borrowed(put)
     }
 }
 
@@ -123,7 +145,28 @@ impl DiffersIn {
 
 #[cfg(test)]
 mod tests {
-    use super::TextPosition;
+    use super::{TextPosition, with_line_ends_of};
+
+    #[test]
+    fn only_line_feeds_for_a_text_with_no_other_end_than_crlf_get_a_return() {
+        for (text, put, expected) in [
+            ("a\r\n", "x\n\ny", "x\r\n\r\ny"),
+            ("a\r\nb", "x\n", "x\r\n"),
+            ("a\r\n", "x\r\ny\n", "x\r\ny\n"),
+            ("a\r\nb\n", "x\n", "x\n"),
+            ("a\rb\r\n", "x\n", "x\n"),
+            ("a\n", "x\n", "x\n"),
+            ("a", "x\n", "x\n"),
+            ("", "x\n", "x\n"),
+        ] {
+            assert_eq!(
+                with_line_ends_of(text, &[put], put),
+                expected,
+                "{text:?} {put:?}"
+            );
+        }
+        assert_eq!(with_line_ends_of("a\r\n", &["a\r\n", "b\n"], "b\n"), "b\n");
+    }
 
     #[test]
     fn a_place_shows_its_line_without_the_ending() {

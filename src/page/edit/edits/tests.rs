@@ -54,6 +54,33 @@ fn an_empty_text_is_nowhere() {
 }
 
 #[test]
+fn a_new_text_gets_the_line_ends_of_a_page_of_crlf_unless_the_edit_has_some() {
+    for (text, edits, expected) in [
+        ("a\r\n", vec![edit("a", "x\ny")], "x\r\ny\r\n"),
+        ("a\r\n", vec![edit("a\r\n", "x\ny\n")], "x\ny\n"),
+        ("a\r\n", vec![edit("a", "x\r\ny\nz")], "x\r\ny\nz\r\n"),
+        ("a\r\nb\n", vec![edit("a", "x\ny")], "x\ny\r\nb\n"),
+        (
+            "a\r\n",
+            vec![edit("\r\n", "\n"), edit("a", "x\ny")],
+            "x\ny\n",
+        ),
+    ] {
+        let expected = Ok(expected);
+        assert_eq!(apply_edits(text, &edits).as_deref(), expected, "{text:?}");
+        let all = replace_all(text, &edits, &[]);
+        assert_eq!(all.as_deref(), expected, "{text:?}");
+    }
+    // What stays counts, too.
+    let all = replace_all(
+        "a\nb\r\n",
+        &[edit("b", "x\ny")],
+        std::slice::from_ref(&(0..2)),
+    );
+    assert_eq!(all.as_deref(), Ok("a\nx\ny\r\n"));
+}
+
+#[test]
 fn what_differs_in_line_endings_or_white_space_is_named() {
     let near = |text: &str, old: &str| match apply_edits(text, &[edit(old, "")]) {
         Err(EditFault::NotFound {
@@ -154,7 +181,13 @@ proptest! {
         for (index, TextReplacement { old_text, new_text }) in edits.iter().enumerate() {
             let Ok(now) = &expected else { break };
             expected = match (old_text.is_empty(), count(now, old_text)) {
-                (false, 1) => Ok(now.replacen(old_text.as_str(), new_text, 1)),
+                (false, 1) => {
+                    let returns = now.contains('\n')
+                        && !now.replace("\r\n", "").contains(['\r', '\n'])
+                        && !old_text.contains('\r');
+                    let end = if returns { "\r\n" } else { "\n" };
+                    Ok(now.replacen(old_text.as_str(), &new_text.replace('\n', end), 1))
+                }
                 (empty, times) => Err((index, empty, times)),
             };
         }

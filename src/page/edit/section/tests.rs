@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{PartFault, SectionMode, edit_section, page_of_part, part_as_in};
+use super::{PartFault, SectionMode, edit_section, page_of_part, part_as_in, with_line_ends_of};
 use crate::page::BlockKind;
 use crate::page::markdown::sections::tests::{page, selectors};
 use crate::page::{Outline, PartSelector};
@@ -48,8 +48,13 @@ fn content_is_held_apart_by_a_blank_line() {
 fn added_line_ends_are_of_the_pages_kind() {
     assert_eq!(
         edited("# a\r\nA\r\n# b\r\n", "a", SectionMode::Append, "x\ny"),
-        "# a\r\nA\r\n\r\nx\ny\r\n\r\n# b\r\n"
+        "# a\r\nA\r\n\r\nx\r\ny\r\n\r\n# b\r\n"
     );
+    let sent = "x\r\ny\nz";
+    let mixed = edited("# a\r\nA\r\n# b\r\n", "a", SectionMode::Append, sent);
+    assert_eq!(mixed, format!("# a\r\nA\r\n\r\n{sent}\r\n\r\n# b\r\n"));
+    let mixed = edited("# a\r\nA\r\n\n# b\r\n", "a", SectionMode::Append, "x\ny");
+    assert_eq!(mixed, "# a\r\nA\r\n\nx\ny\r\n\r\n# b\r\n");
     let edited = edited("# a\r\nA\n", "a", SectionMode::Append, "x");
     assert_eq!(edited, "# a\r\nA\n\nx\n");
 }
@@ -179,7 +184,14 @@ fn a_block_is_changed_by_its_selector() {
             Replace,
             "> | z |\n> |---|\n",
             "> | q |\r\n> |---|\r\n",
-            "> | z |\n> |---|\n",
+            "> | z |\r\n> |---|\r\n",
+        ),
+        (
+            "block:table[0]",
+            Append,
+            "| 2 |\n| 3 |",
+            "| 1 |\r\n",
+            "| 1 |\r\n| 2 |\r\n| 3 |\r\n",
         ),
         ("block:list[0]", Prepend, "- 0", "- a\r\n", "- 0\r\n- a\r\n"),
         (
@@ -219,7 +231,7 @@ fn a_block_is_changed_by_its_selector() {
             "```\r\n| no |\r\n|---|\r\n```",
             "```\r\n| no |\r\n|---|\r\n```\r\n\r\nZ",
         ),
-        ("A", InsertBefore, "Z\n", "# A", "Z\n\r\n# A"),
+        ("A", InsertBefore, "Z\n", "# A", "Z\r\n\r\n# A"),
     ] {
         let expected = BLOCKS.replacen(old, new, 1);
         let edited = edited(BLOCKS, name, mode, content);
@@ -252,6 +264,8 @@ fn a_part_is_taken_from_another_text_by_its_heading_not_by_its_number() {
     let taken = |name| part_as_in(new, old, &part(name)).unwrap().unwrap();
     assert_eq!(taken("h2[0]"), "## A\n\nold\n\n");
     assert_eq!(taken("A/block:paragraph[0]"), "old\n");
+    let returns = part_as_in("## A\r\n\r\nnew\r\n", old, &part("A")).unwrap();
+    assert_eq!(returns.as_deref(), Ok("## A\r\n\r\nold\r\n"));
     assert!(part_as_in(new, "# B\n", &part("A")).unwrap().is_err());
     assert!(part_as_in("# B\n", old, &part("A")).is_err());
 }
@@ -318,7 +332,8 @@ proptest! {
             if mode == Remove {
                 prop_assert!(new.chars().all(is_added));
             } else {
-                let around = new.split_once(content.as_str());
+                let content = with_line_ends_of(&text, &[&content], &content);
+                let around = new.split_once(&*content);
                 prop_assert!(around.is_some(), "{:?}", new);
                 prop_assert_eq!(new.trim_matches(is_added), content.trim_matches(is_added));
                 prop_assert!(new.len() <= content.len() + 8);
