@@ -167,13 +167,19 @@ fn patch(fault: PatchFault) -> Failure {
         } => {
             let message = "A hunk of the patch does not fit the page; nothing of it was applied.";
             let failure = not_applicable(message);
+            let failure = differing(failure, differs_in);
+            let but = match differs_in {
+                Some(DiffersIn::LineEndings) => ", but for its line endings",
+                Some(DiffersIn::WhiteSpace) => ", but for white space",
+                None => "",
+            };
             let failure = match nearest.first() {
                 Some(first) => failure
-                    .hint(format!("The page is most like the hunk at line {}: see details.nearest, and make the patch from the page as it is.", first.line))
+                    .hint(format!("The page is most like the hunk at line {}{but}: see details.nearest, and make the patch from the page as it is.", first.line))
                     .detail("nearest", json!(nearest)),
                 None => failure,
             };
-            differing(failure, differs_in)
+            failure
                 .detail("hunk", hunk)
                 .detail("header", header)
                 .detail("line", line)

@@ -29,9 +29,11 @@ pub enum PatchFault {
         line: usize,
         /// That line and those around it, at most ten; none if the page ends before it.
         found: Vec<TextPosition>,
-        /// The lines elsewhere that are most like the hunk's, at most ten.
+        /// The lines elsewhere that are most like the hunk's, at most ten; none if the page has them
+        /// where the hunk says but for that difference.
         nearest: Vec<TextPosition>,
-        /// The only difference between the hunk and the page, if it is minor.
+        /// The only difference between the hunk and the page, where it stands or at the nearest
+        /// lines, if it is minor.
         differs_in: Option<DiffersIn>,
     },
 }

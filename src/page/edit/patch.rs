@@ -6,7 +6,7 @@ use std::str::SplitInclusive;
 
 use super::super::select::position::MAX_PLACES;
 use super::edits::nearest_lines;
-use super::hunk::{Hunk, HunkLineKind, parse};
+use super::hunk::{Hunk, HunkLine, HunkLineKind, parse};
 use crate::page::{DiffersIn, PatchFault, TextPosition};
 
 /// Number of lines shown before the mismatch.
@@ -97,15 +97,31 @@ impl<'a> PatchCursor<'a> {
 }
 
 fn does_not_apply(text: &str, number: usize, hunk: &Hunk<'_>, line: usize) -> PatchFault {
+    let differing_at = |start| {
+        let mut all = DiffersIn::ALL.into_iter();
+        all.find(|differs_in| {
+            let is_it = |line: &str, wanted: &HunkLine<'_>| {
+                differs_in.alone(line.strip_suffix('\n').unwrap_or(line), wanted.text)
+            };
+            has_old_lines(text, hunk, start, is_it)
+        })
+    };
+    let mut differs_in = differing_at(hunk.passed);
+    let mut nearest = Vec::new();
+    if differs_in.is_none() {
+        nearest = self::nearest(text, hunk);
+        let start = nearest.first().map(|first| first.line.saturating_sub(1));
+        let start = start
+            .filter(|start| !has_old_lines(text, hunk, *start, |line, wanted| wanted.is(line)));
+        differs_in = start.and_then(differing_at);
+    }
     PatchFault::DoesNotApply {
         hunk: number,
         header: hunk.header.chars().take(MAX_HEADER_CHARS).collect(),
         line,
         found: lines_from(text, line.saturating_sub(LINES_BEFORE + 1), MAX_PLACES),
-        nearest: nearest(text, hunk),
-        differs_in: DiffersIn::ALL
-            .into_iter()
-            .find(|differs_in| differs_alone(text, hunk, *differs_in)),
+        nearest,
+        differs_in,
     }
 }
 
@@ -145,16 +161,16 @@ fn nearest(text: &str, hunk: &Hunk<'_>) -> Vec<TextPosition> {
     }
 }
 
-/// True if the page has the hunk's old lines at its position, except for that difference.
-fn differs_alone(text: &str, hunk: &Hunk<'_>, differs_in: DiffersIn) -> bool {
-    let mut lines = text.split_inclusive('\n').skip(hunk.passed);
+/// True if the page has the hunk's old lines behind so many lines, each as `is_it` compares them.
+fn has_old_lines(
+    text: &str,
+    hunk: &Hunk<'_>,
+    start: usize,
+    is_it: impl Fn(&str, &HunkLine<'_>) -> bool,
+) -> bool {
+    let mut lines = text.split_inclusive('\n').skip(start);
     let mut old = hunk.old_lines().peekable();
-    old.peek().is_some()
-        && old.all(|wanted| {
-            lines.next().is_some_and(|line| {
-                differs_in.alone(line.strip_suffix('\n').unwrap_or(line), wanted.text)
-            })
-        })
+    old.peek().is_some() && old.all(|wanted| lines.next().is_some_and(|line| is_it(line, wanted)))
 }
 
 #[cfg(test)]

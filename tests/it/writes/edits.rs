@@ -90,6 +90,16 @@ async fn a_patch_applies_exactly_or_is_refused_with_the_hunk() {
         found.contains(&json!({ "line": 8, "text": "## Linux" })),
         "{error}"
     );
+    let elsewhere = "@@ -21,2 +21 @@\n-Lead\n \n";
+    let error = update(&served, id, json!({ "patch": elsewhere }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["details"]["differsIn"], "lineEndings");
+    assert_eq!(error["details"]["nearest"][0]["line"], 4);
+    says(
+        &error["hint"].as_str().unwrap(),
+        "line 4, but for its line endings",
+    );
     let error = update(&served, id, json!({ "patch": "no diff" }))
         .await
         .unwrap_err();

@@ -143,6 +143,9 @@ fn what_differs_in_line_endings_or_white_space_is_named() {
     assert_eq!(differs("a b\nc"), Some(DiffersIn::LineEndings));
     assert_eq!(differs("a  b\nc\n"), Some(DiffersIn::WhiteSpace));
     assert_eq!(differs("a b\nd\n"), None);
+    // Also elsewhere.
+    assert_eq!(differs("x\r\na b\r\nc\r\n"), Some(DiffersIn::LineEndings));
+    assert_eq!(differs("x\na b\nc\n"), None);
 }
 
 #[test]
