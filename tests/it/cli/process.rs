@@ -20,9 +20,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// wiki (15 s), calls under way (20 s) or a person (50 s).
 const PROMPT: Duration = Duration::from_secs(5);
 
+/// A process that is killed with its owner, since not all commands end with their stdin.
+struct KilledOnDrop(Child);
+
+impl Drop for KilledOnDrop {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A running program.
 pub(crate) struct Program {
-    child: Child,
+    child: KilledOnDrop,
     stdin: Option<Box<dyn Write + Send>>,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
@@ -77,7 +88,7 @@ impl Program {
         Self {
             stdout: lines(stdout),
             stderr: lines(stderr),
-            child,
+            child: KilledOnDrop(child),
             stdin,
             said: Vec::new(),
             count: 0,
@@ -148,7 +159,7 @@ impl Program {
 
     /// The id of its process.
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.child.0.id()
     }
 
     fn send(&mut self, method: &str, params: &Value) -> u64 {
@@ -207,7 +218,7 @@ impl Program {
 
     /// The most memory that it had, resident, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.0.id())).unwrap();
         let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = most.unwrap().trim().strip_suffix(" kB").unwrap();
         kilobytes.parse::<u64>().unwrap() << 10
@@ -234,12 +245,11 @@ impl Program {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.0.id().to_string();
         let sent = Command::new("kill").args([name, &pid]).status().unwrap();
         assert!(sent.success());
     }
 
-    /// Ends it as nothing can be prepared for, and waits until it is gone.
     /// Waits for so long, whatever it says meanwhile.
     pub(crate) fn waits(&self, time: Duration) {
         let until = Instant::now() + time;
@@ -250,9 +260,9 @@ impl Program {
         }
     }
 
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    /// Ends it as nothing can be prepared for, and waits until it is gone.
+    pub(crate) fn kill(self) {
+        drop(self);
     }
 
     fn close_stdin(&mut self) {
@@ -264,7 +274,7 @@ impl Program {
         let began = Instant::now();
         let (sender, ended) = channel();
         let waiting: JoinHandle<()> = spawn(move || {
-            sender.send(self.child.wait().unwrap()).unwrap();
+            sender.send(self.child.0.wait().unwrap()).unwrap();
             // Held until here, so that a closed stdin is not what ends it.
             drop(self.stdin);
         });
@@ -999,17 +1009,14 @@ fn a_process_that_crashes_leaves_no_core() {
         .map(|stdin| -> Box<dyn Write + Send> { Box::new(stdin) });
     let mut program = Program::with(child, stdin);
     program.shake_hands();
-    let mut child = program.child;
-    let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", program.id())).unwrap();
     let core = limits
         .lines()
         .find(|line| line.starts_with("Max core file size"));
     let core: Vec<&str> = core.unwrap().split_whitespace().collect();
     assert_eq!(core[4..6], ["0", "0"], "{limits}");
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args(["-ABRT", &pid]).status().unwrap();
-    assert!(sent.success());
-    let ended = child.wait().unwrap();
+    program.signal("-ABRT");
+    let ended = program.child.0.wait().unwrap();
     assert!(!ended.core_dumped(), "{ended:?}");
 }
 
