@@ -85,7 +85,7 @@ impl LogUpkeep {
                 Err(CopyError::To(StoreError::Unfit(store::NOT_EMPTY))) => {
                     Err(AuditError::NotEmpty)
                 }
-                Err(CopyError::To(error)) => Err(AuditError::NoCopy(error.to_string())),
+                Err(CopyError::To(error)) => Err(AuditError::NoCopy(error)),
                 Err(CopyError::From(error)) => Err(error.into()),
                 // A purge may have begun meanwhile.
                 Ok(_) if !held.is_sure() => Err(AuditError::Overtaken),

@@ -105,7 +105,7 @@ pub enum AuditError {
     NotEmpty,
     /// The place of a backup cannot be written, for this reason.
     #[error("the directory of the copy cannot be written: {0}")]
-    NoCopy(String),
+    NoCopy(StoreError),
     /// Disk work broke off: a bug, or the end of the program.
     #[error("work on the record broke off")]
     BrokenOff,

@@ -23,6 +23,19 @@ pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
     format!("{} cannot be written: {why}", print::path(path))
 }
 
+/// A directory that could not be made, or written.
+pub(super) fn unmade(path: &Path, why: ErrorKind) -> String {
+    let why = match why {
+        ErrorKind::NotFound => "no directory can be made there",
+        ErrorKind::PermissionDenied => "this user may not write there",
+        ErrorKind::NotADirectory => "it, or what it should lie in, is no directory",
+        ErrorKind::StorageFull => "the disk is full",
+        other => &other.to_string(),
+    };
+    let path = print::path(path);
+    format!("{path} cannot be written: {why}; name another directory")
+}
+
 /// A file that could not be read.
 pub(super) fn unread(path: &Path, why: ErrorKind) -> String {
     format!("{} cannot be read: {}", print::path(path), why_unread(why))

@@ -6,15 +6,17 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
+use super::file_faults;
 use super::progress::ProgressLine;
-use crate::audit::{AuditLog, StoreCheck};
+use crate::audit::{AuditError, AuditLog, StoreCheck};
 use crate::cli::prelude::*;
 use crate::config::store_at;
 use crate::gates::Approvals;
 use crate::memory::MemoryStore;
 use crate::mirror;
+use crate::store::StoreError;
 #[cfg(feature = "postgres")]
-use crate::store::{Database, StoreError, blocking};
+use crate::store::{Database, blocking};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum StoreCommand {
@@ -197,7 +199,10 @@ async fn checked(log: &AuditLog) -> Result<StoreCheck, CommandError> {
 /// Copies all of a wiki into an empty directory, and checks the copy.
 pub(super) async fn back_up(BackupArgs { to, json }: &BackupArgs) -> CommandResult {
     let log = start::audit_log()?;
-    let done = log.upkeep.back_up(to).await?;
+    let done = log.upkeep.back_up(to).await.map_err(|error| match error {
+        AuditError::NoCopy(StoreError::Io(why)) => Exit::failed(file_faults::unmade(to, why)),
+        error => error.into(),
+    })?;
     // What cannot be read back is no backup.
     let copy = AuditLog::new(to, log.wiki());
     let checked = checked(&copy).await?;

@@ -18,21 +18,21 @@ impl LocalStore {
         name: &str,
         make: impl FnOnce(&Self) -> Result<T, CopyError>,
     ) -> Result<T, CopyError> {
-        let doing = "write a backup";
-        let there = |done: io::Result<()>| done.at(to, doing).map_err(CopyError::To);
-        let mut entries = fs::entries(to).at(to, doing).map_err(CopyError::To)?;
+        // Who asked for the copy named its directory: the program's own log is not needed for it.
+        let unwritten = |error: io::Error| CopyError::To(StoreError::Io(error.kind()));
+        let mut entries = fs::entries(to).map_err(unwritten)?;
         if entries.next().is_some() {
             return Err(CopyError::To(StoreError::Unfit(NOT_EMPTY)));
         }
         let new = Self::new(to, &format!(".{name}.partial"));
-        there(fs::make_dir(&new.wiki))?;
+        fs::make_dir(&new.wiki).map_err(unwritten)?;
         let done = make(&new)?;
         let ended = || -> io::Result<()> {
             fs::sync_dir(&new.wiki)?;
             std::fs::rename(&new.wiki, to.join(name))?;
             fs::sync_dir(to)
         };
-        there(ended())?;
+        ended().map_err(unwritten)?;
         Ok(done)
     }
 
