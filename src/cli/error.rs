@@ -81,7 +81,9 @@ impl From<CallHistoryError> for CommandError {
                 }
                 Exit::failed(format!("{error}: {}", names.join(", ")))
             }
-            CallHistoryError::NotFound | CallHistoryError::NoneLeft => Exit::failed(error),
+            CallHistoryError::NotFound | CallHistoryError::NoneLeft => Exit::failed(format!(
+                "{error}; `wikijs-gate audit list` has the calls that there are"
+            )),
         }
     }
 }

@@ -464,7 +464,7 @@ fn a_call_that_is_not_there_is_an_error() {
     let log = log();
     assert_snapshot!(log.audit(&["show", "abcd"]).told, @r"
     $ wikijs-gate audit show abcd
-    error: no such call is on record
+    error: no such call is on record; `wikijs-gate audit list` has the calls that there are
     exit 1
     ");
     let mut run = log.begin(5, &log.heads);
