@@ -138,16 +138,26 @@ fn show(answer: &Value, is_json: bool) {
 }
 
 /// The arguments of the call.
-fn parse(text: &str) -> Result<Map<String, Value>, CommandError> {
-    let text = match text.strip_prefix('@') {
+fn parse(given: &str) -> Result<Map<String, Value>, CommandError> {
+    let text = match given.strip_prefix('@') {
         Some(file) => read(Some(Path::new(file)))?,
-        None if text == "-" => read(None)?,
-        None => text.to_owned(),
+        None if given == "-" => read(None)?,
+        None => given.to_owned(),
     };
     let wrong = |fault: String| Exit::usage(format!("the arguments {fault}"));
     match serde_json::from_str(&text) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err(wrong("must be a JSON object".to_owned())),
+        Err(_) if text.trim().is_empty() => {
+            let fault = if given == "-" {
+                "nothing came on standard input"
+            } else {
+                "the arguments are empty"
+            };
+            Err(Exit::usage(format!(
+                "{fault}; a JSON object is expected, `{{}}` for no arguments"
+            )))
+        }
         Err(error) => Err(wrong(format!(
             "are no JSON at line {}, column {}",
             error.line(),

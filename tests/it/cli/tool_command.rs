@@ -319,6 +319,8 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
     let mut all = String::new();
     for (arguments, code) in [
         ("@/nowhere", 2),
+        ("-", 2),
+        ("", 2),
         ("[1]", 2),
         ("{\"query\": }", 2),
         ("{\"querry\": 1}", 2),
