@@ -217,7 +217,7 @@ pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
             let made = asset.makes.iter().map(|one| escaped(one, MOST_CHARS));
             let made = made.collect::<Vec<_>>().join(", ");
             let message = format!(
-                "folders are made last before the upload, and nothing can remove them: {made}. They stay when the upload is taken back."
+                "folders are made right before the upload, and nothing can remove them: {made}. They stay when the upload is taken back."
             );
             return Some(Warning::new("cannot_return", message));
         }

@@ -294,7 +294,7 @@ async fn folders_are_made_only_if_that_is_said_and_stay() {
     assert_eq!(preview["changes"]["folders"]["after"], expected);
     begins(
         &warnings(&preview)[0],
-        "cannot_return: folders are made last",
+        "cannot_return: folders are made right before the upload",
     );
     let made = is_applied(&served, UPLOAD, upload).await;
     assert!(warnings(&made)[0].contains("docs/pics/new"), "{made}");
