@@ -11,6 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::super::attached::comments::COMMENT_PAUSE;
 use super::super::error::{HTTP_500, WikiError, WikiResult};
 use super::envelope::{Envelope, GraphQlError};
 
@@ -375,7 +376,9 @@ fn worded(message: &str) -> Option<WikiError> {
         return Some(WikiError::TooSoon { after });
     }
     if message.starts_with("Your administrator has set a time limit before you can post") {
-        return Some(WikiError::TooSoon { after: None });
+        // It does not say how long: at most this, unless an administrator set more.
+        let after = Some(COMMENT_PAUSE);
+        return Some(WikiError::TooSoon { after });
     }
     let (_, _, code) = WORDED.into_iter().find(|(start, further, _)| {
         message
