@@ -6,8 +6,8 @@ use serde_json::json;
 use super::context::ToolContext;
 use super::input::new_place;
 use crate::error::Failure;
-use crate::page::{Locale, escaped};
-use crate::wiki::Unresolved;
+use crate::page::{Locale, PagePath, escaped};
+use crate::wiki::{Right, Unresolved, Wiki};
 
 /// The failure for a name that leads to no page. It says nothing of pages that may not be read.
 pub(super) async fn no_page(
@@ -34,8 +34,10 @@ pub(super) async fn no_page(
         .fault_at(&context.caller, &locale, path.as_path());
     let why = match fault {
         Some(fault) => Some(fault.as_str().to_owned()),
-        None => { context.wiki.unknown_locale(&locale).await }
-            .map(|unknown| Failure::from(unknown).message),
+        None => match context.wiki.unknown_locale(&locale).await {
+            Some(unknown) => Some(Failure::from(unknown).message),
+            None => lacking(&context.wiki, &locale, path.as_path()).await,
+        },
     };
     let place = json!({
         "locale": locale,
@@ -44,6 +46,16 @@ pub(super) async fn no_page(
         "why": why.as_deref().unwrap_or("no page that you may read is there"),
     });
     failure.detail("place", place)
+}
+
+/// Says that the key lacks the right to make a page at a place, if the wiki tells so.
+async fn lacking(wiki: &Wiki, locale: &Locale, path: &PagePath) -> Option<String> {
+    if wiki.key().is_full_access {
+        return None;
+    }
+    let told = wiki.rights_at(locale, path).await.ok()?;
+    let lacks = told.has(Right::WritePages) == Some(false);
+    lacks.then(|| format!("this key lacks {} there", Right::WritePages.name()))
 }
 
 /// The same failure; if `text` has `::`, with a hint on how to name a page and its section.

@@ -58,6 +58,14 @@ async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
         says(&message, &format!("{right} at en/{path}"));
     }
     assert_eq!(mutations(&wiki), []);
+    // A read that finds no page there says so, too.
+    for (path, may) in [("legal/new", false), ("docs/new", true)] {
+        let missed = fails(&served, BY_PATH, json!({ "path": path }), "PAGE_NOT_FOUND").await;
+        let place = &missed["details"]["place"];
+        assert_eq!(place["mayCreate"], may, "{missed}");
+        let why = place["why"].as_str().unwrap();
+        assert_eq!(why.contains("write:pages"), !may, "{missed}");
+    }
     // Where it may, nothing is said of rights.
     for (tool, arguments) in json_rows(&json!([
         [UPDATE, { "id": a, "title": "x" }],
