@@ -1,5 +1,6 @@
 //! Finds what a change adds: active content, foreign resources, hidden text, secrets.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use url::Url;
@@ -7,7 +8,7 @@ use url::Url;
 use super::super::plan::Change;
 use super::super::warning::{Warning, named, unchecked};
 use crate::page::{
-    Active, ActiveKind, Field, HiddenText, PageState, SecretKind, active as active_in,
+    Active, ActiveKind, Attached, Field, HiddenText, PageState, SecretKind, active as active_in,
     active_styles, has_unchecked_active, secrets as secrets_in,
 };
 
@@ -49,6 +50,20 @@ fn added<K: Ord + Clone>(
     more(before.map(look).unwrap_or_default(), is)
 }
 
+/// The content as the checks search it: the wiki shows HTML of a comment as text (W30), and after a
+/// space `<` begins none, while a link's address in `<…>` stays one.
+fn searched(page: &PageState) -> Cow<'_, str> {
+    if is_comment(page) {
+        page.content.replace('<', "< ").into()
+    } else {
+        (&page.content).into()
+    }
+}
+
+const fn is_comment(page: &PageState) -> bool {
+    matches!(page.thing, Some(Attached::Comment(_)))
+}
+
 /// Scripts, handlers and resources of other sites.
 pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
     let Some(after) = change.after() else {
@@ -69,7 +84,10 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
         if is_unchecked(page) {
             return Vec::new();
         }
-        keyed(active_in(&page.content, page.format(), wiki))
+        let mut found = active_in(&searched(page), page.format(), wiki);
+        // Nor does markdown-it make a link of an address that runs.
+        found.retain(|one| !is_comment(page) || one.kind != ActiveKind::Script);
+        keyed(found)
     };
     let in_styles = |page: &PageState| keyed(active_styles(&page.script_css, wiki));
     let both: [(Field, &ActiveFinder<'_>); 2] = [
@@ -118,7 +136,7 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
         return None;
     }
     let look =
-        |page: &PageState| HiddenText::of(&page.content, page.format(), Some(&page.script_css));
+        |page: &PageState| HiddenText::of(&searched(page), page.format(), Some(&page.script_css));
     // The old page is searched only if something is hidden in the new one.
     let is = look(after)?;
     if is.is_unchecked {

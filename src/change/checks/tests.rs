@@ -5,7 +5,7 @@ use url::Url;
 use super::{AdditionReport, CODES, Surroundings};
 use crate::change::{Change, Edits, NewTags, Warning};
 use crate::page::testing::{But as _, linked_site, with_content as page};
-use crate::page::{Date, Locale, PagePath, PageReading, PageState};
+use crate::page::{Attached, CommentOf, Date, Locale, PagePath, PageReading, PageState};
 
 fn listed() -> Vec<Arc<PageReading>> {
     let page = |id, locale: &str, path: &str, title: &str| {
@@ -180,6 +180,34 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
         (key, &format!("moved to here: {key}\n"), none),
     ] {
         assert_eq!(told(&edit(before, after)), says, "{after}");
+    }
+}
+
+#[test]
+fn html_of_a_comment_is_text_that_neither_runs_nor_hides() {
+    let picture = "![x](https://far.example/x.png)";
+    for (text, says) in [
+        ("<script>x()</script>", &[][..]),
+        (
+            "<b onclick=\"x()\">y</b> <!-- a note --> \\<i hidden>z</i>",
+            &[],
+        ),
+        // The wiki makes no link of such an address.
+        ("[x](javascript:x()) <javascript:x()>", &[]),
+        (picture, &["foreign_resource_added content:1"]),
+        (
+            &format!("<div>\n{picture}\n</div>"),
+            &["foreign_resource_added content:2"],
+        ),
+        (
+            "![x](<https://far.example/x.png>)",
+            &["foreign_resource_added content:1"],
+        ),
+        ("text\n\n[//]: # (a note)", &["hidden_text_added content:3"]),
+    ] {
+        let comment = Attached::Comment(CommentOf::default());
+        let new = page(text).but(|it| it.thing = Some(comment));
+        assert_eq!(told(&Change::add(new)), says, "{text}");
     }
 }
 
