@@ -52,6 +52,12 @@ impl PagePath {
         Self(folder.to_owned())
     }
 
+    /// The paths of all folders that it lies in, the outermost first.
+    pub fn folders(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let ends = self.0.match_indices('/').map(|(end, _)| end);
+        ends.filter_map(|end| self.0.get(..end))
+    }
+
     /// The path of something in this folder, whose name is as the wiki has it.
     pub fn holding(&self, name: &str) -> Self {
         if self.0.is_empty() {

@@ -221,19 +221,13 @@ fn below<'a>(
     let mut nodes: HashMap<&str, TreeNode> = HashMap::new();
     for page in pages {
         let path = page.path.as_str();
-        let folders = path
-            .match_indices('/')
-            .filter_map(|(end, _)| path.get(..end));
-        let folders: Vec<&str> = folders.collect();
-        let is_below = top.is_empty() || folders.contains(&top);
+        let is_below = top.is_empty() || page.path.folders().any(|folder| folder == top);
         is_there |= is_below || path == top;
         if !is_below {
             continue;
         }
-        for folder in folders
-            .into_iter()
-            .filter(|folder| folder.len() > top.len())
-        {
+        let folders = page.path.folders();
+        for folder in folders.filter(|folder| folder.len() > top.len()) {
             let node = nodes.entry(folder);
             node.or_insert_with(|| TreeNode::folder(folder)).is_folder = true;
         }

@@ -172,11 +172,7 @@ impl AssetWrite {
 
     /// Its folders, the outermost first, if they may be made.
     fn folders(&self, may_be_made: bool) -> Vec<String> {
-        let folder = self.path.folder();
-        let ends = folder.as_str().match_indices('/').map(|(at, _)| at);
-        let ends = ends.chain([folder.as_str().len()]);
-        let folders = ends.filter_map(|end| folder.as_str().get(..end));
-        let folders = folders.filter(|folder| may_be_made && !folder.is_empty());
+        let folders = self.path.folders().filter(|_| may_be_made);
         folders.map(str::to_owned).collect()
     }
 }

@@ -363,12 +363,8 @@ async fn nearest_place(wiki: &Wiki, query: &ListQuery) -> Option<String> {
         ..ListQuery::default()
     };
     let pages = wiki.list(&all, MAX_COMPARED).await.ok()?.pages;
-    let ends = |path: &str| -> Vec<usize> {
-        let ends = path.match_indices('/').map(|(at, _)| at);
-        ends.chain([path.len()]).collect()
-    };
-    let paths = pages.iter().map(|page| page.path.as_str());
-    let places = paths.flat_map(|path| ends(path).into_iter().filter_map(|end| path.get(..end)));
+    let paths = pages.iter().map(|page| &page.path);
+    let places = paths.flat_map(|path| path.folders().chain([path.as_str()]));
     let near = nearest(path.as_str(), places, 0.8)?;
     (near != path.as_str()).then(|| format!("path {near}"))
 }
