@@ -31,7 +31,9 @@ pub(crate) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>> {
     {
         return Err(unknown.into());
     }
-    let there = match wiki.pages_at(&after.locale, &after.path).await {
+    // An unreadable page takes its place all the same; the answer says nothing else of it.
+    let unbounded = wiki.unbounded();
+    let there = match unbounded.pages_at(&after.locale, &after.path).await {
         Ok(there) => there,
         // A key that may not look learns it from the wiki's refusal.
         Err(WikiError::Forbidden { .. }) => return Ok(Vec::new()),
@@ -42,23 +44,15 @@ pub(crate) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>> {
         .iter()
         .find(|page| page.path == after.path && !is_own(page))
     {
+        if !wiki.scope().admits(page) {
+            return Err(exists());
+        }
         let free = wiki.free_path(&after.locale, &after.path).await;
         return Err(taken(page, free));
     }
-    if !wiki.scope().is_open() {
-        // An unreadable page takes its place all the same; the answer says nothing else of it.
-        let all = wiki.unbounded();
-        let all = all.pages_at(&after.locale, &after.path).await?;
-        if all
-            .iter()
-            .any(|page| page.path == after.path && !is_own(page))
-        {
-            return Err(exists());
-        }
-    }
     Ok(there
         .iter()
-        .filter(|page| !is_own(page))
+        .filter(|page| !is_own(page) && wiki.scope().admits(page))
         .map(|page| {
             let id = page.id.unwrap_or_default();
             let message = format!("page {id} stands at this path in other letter case.");
