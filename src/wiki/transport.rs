@@ -395,9 +395,12 @@ fn wait(text: &str) -> Option<Duration> {
 )]
 fn fault(error: reqwest::Error) -> WikiError {
     let causes = look::causes(&error);
-    if let Some(why) = distrust(&causes) {
+    let tls = TlsFault::from_causes(&causes);
+    // Only the TLS library's own words say that the certificate is at fault.
+    if causes.contains("invalid peer certificate") {
+        let why = tls.distrust();
         WikiError::Untrusted { why }
-    } else if TlsFault::from_causes(&causes) == TlsFault::Ended {
+    } else if tls == TlsFault::Ended {
         let was_sent = !error.is_connect();
         WikiError::TlsEnded { was_sent }
     } else if error.is_connect() {
@@ -405,21 +408,6 @@ fn fault(error: reqwest::Error) -> WikiError {
     } else {
         WikiError::Cut
     }
-}
-
-/// The fault of the certificate that was shown to us, if that is the error; only the TLS library's
-/// own words say so.
-fn distrust(said: &str) -> Option<&'static str> {
-    said.contains("invalid peer certificate")
-        .then_some(if said.contains("UnknownIssuer") {
-            "no authority that is known here has signed it"
-        } else if said.contains("not valid for name") {
-            "it is another host's"
-        } else if said.contains("expired") {
-            "it has expired"
-        } else {
-            "it cannot be verified"
-        })
 }
 
 /// True if an address stays on this machine.

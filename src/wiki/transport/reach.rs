@@ -89,10 +89,11 @@ impl TlsFault {
     pub(super) fn from_causes(causes: &str) -> Self {
         [
             ("UnknownIssuer", Self::UnknownIssuer),
-            ("expired", Self::Expired),
-            ("not valid yet", Self::NotYetValid),
+            // Before the others, whose words a host's name may have.
             ("not valid for name", Self::WrongHost),
             ("NotValidForName", Self::WrongHost),
+            ("expired", Self::Expired),
+            ("not valid yet", Self::NotYetValid),
             ("InvalidContentType", Self::NotTls),
             // These alerts are no matter of a client's certificate; a server may send any other for one.
             ("alert: ProtocolVersion", Self::Other),
@@ -103,6 +104,16 @@ impl TlsFault {
         .into_iter()
         .find_map(|(text, fault)| causes.contains(text).then_some(fault))
         .unwrap_or(Self::Other)
+    }
+
+    /// Says why a certificate that was shown is refused.
+    pub(super) const fn distrust(self) -> &'static str {
+        match self {
+            Self::UnknownIssuer => "no authority that is known here has signed it",
+            Self::WrongHost => "it is another host's",
+            Self::Expired => "it has expired",
+            Self::NotYetValid | Self::NotTls | Self::Ended | Self::Other => "it cannot be verified",
+        }
     }
 }
 
@@ -270,6 +281,12 @@ mod tests {
     #[test]
     fn what_nobody_knows_is_another_fault() {
         assert_eq!(TlsFault::from_causes("handshake failure"), TlsFault::Other);
+    }
+
+    #[test]
+    fn a_word_in_the_name_of_a_host_is_no_fault_of_the_certificate() {
+        let said = "certificate not valid for name \"expired.example\"";
+        assert_eq!(TlsFault::from_causes(said), TlsFault::WrongHost);
     }
 
     #[test]
