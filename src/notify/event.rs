@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::notify::ReviewAddress;
-use crate::page::is_invisible;
+use crate::page::plain_name;
 use crate::words::{counted, words};
 
 /// The longest name in a sentence, in characters.
@@ -151,7 +151,8 @@ impl NotifyEvent {
                 format!("Pages were deleted ({pages}); `wikijs-gate bin list` shows them.{back}")
             }
             Self::ManyChanged { author, pages } => {
-                let author = plain(author);
+                // Nothing in it that a chat program could take for a mention, a link or a new line.
+                let author = plain_name(author, LONGEST_NAME, " -.,:'()");
                 format!("{author} changed {pages} pages within an hour.")
             }
         }
@@ -170,13 +171,6 @@ struct EventJson<'a> {
     /// The place where a person decides on the set.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<String>,
-}
-
-/// A name that its owner chose, without what a chat program could take for a mention, a link or a new line.
-fn plain(name: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() && !is_invisible(c) || " -.,:'()".contains(c);
-    let name = name.chars().take(LONGEST_NAME);
-    name.map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
 /// The place that shows a recorded call: its page, else a command.

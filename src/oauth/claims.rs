@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use url::Url;
 
-use crate::page::is_invisible;
+use crate::page::plain_name;
 
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
@@ -111,13 +111,8 @@ fn words(value: Option<&Value>, by_spaces: bool) -> Vec<String> {
 fn name(shown: &str, verified: Option<&str>, issuer: &str) -> String {
     let fits = |email: &str| email.contains('@') && email.chars().count() <= LONGEST_NAME;
     let is_address = verified.is_some_and(|email| email == shown && fits(email));
-    let is_plain = |c: char| {
-        c.is_alphanumeric() && !is_invisible(c)
-            || matches!(c, '-' | '_' | '.' | '+')
-            || is_address && c == '@'
-    };
-    let plain = shown.chars().take(LONGEST_NAME);
-    let plain: String = plain.map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let signs = if is_address { "-_.+@" } else { "-_.+" };
+    let plain = plain_name(shown, LONGEST_NAME, signs);
     if is_address && plain.contains('@') {
         return plain;
     }

@@ -46,7 +46,7 @@ pub use model::asset::{
 };
 pub use model::attached::{AssetOf, Attached, CommentOf};
 pub use model::blob::Blob;
-pub use model::characters::{escape_hidden, escaped};
+pub use model::characters::{escape_hidden, escaped, plain_name};
 pub use model::checks::{
     EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag,
     check_text, check_title, stored_tags, trimmed_comment,

@@ -144,6 +144,14 @@ pub fn escape_hidden(text: &str) -> String {
     shown
 }
 
+/// A name that somebody chose, cut to so many characters: its letters and digits that are seen and the
+/// signs of `signs`, with a hyphen for each other character.
+pub fn plain_name(name: &str, most: usize, signs: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() && !is_invisible(c) || signs.contains(c);
+    let name = name.chars().take(most);
+    name.map(|c| if is_plain(c) { c } else { '-' }).collect()
+}
+
 /// A text in one line, cut to so many characters, with what is hidden in it escaped.
 pub fn escaped(text: &str, most: usize) -> String {
     let cut = text.char_indices().nth(most).map(|(at, _)| at);
