@@ -92,7 +92,7 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
         let pages: Vec<BinEntry> = bin.pages.iter().map(BinEntry::from).collect();
         let incomplete = Some(bin.incomplete()).filter(|faults| !faults.is_empty());
         let told = json!({ "pages": pages, "incomplete": incomplete });
-        print::line(&without_nulls(told).to_string());
+        print::json(&without_nulls(told))?;
     } else if !bin.pages.is_empty() {
         table(&bin.pages).print();
     } else if bin.damaged.is_empty() {
