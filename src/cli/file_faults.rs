@@ -18,6 +18,8 @@ pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
         ErrorKind::IsADirectory => "it is a directory; name a file in it",
         ErrorKind::NotADirectory => "what it should lie in is no directory; name another file",
         ErrorKind::StorageFull => "the disk is full; make room, or name another file",
+        ErrorKind::QuotaExceeded => "this user's quota is full; make room, or name another file",
+        ErrorKind::ReadOnlyFilesystem => "nothing can be written there; name another file",
         other => return format!("{} cannot be written: {other}", print::path(path)),
     };
     format!("{} cannot be written: {why}", print::path(path))
@@ -30,6 +32,8 @@ pub(super) fn unmade(path: &Path, why: ErrorKind) -> String {
         ErrorKind::PermissionDenied => "this user may not write there",
         ErrorKind::NotADirectory => "it, or what it should lie in, is no directory",
         ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::QuotaExceeded => "this user's quota is full",
+        ErrorKind::ReadOnlyFilesystem => "nothing can be written there",
         other => &other.to_string(),
     };
     let path = print::path(path);

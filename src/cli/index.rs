@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::file_faults;
 use super::print::{counted, harmless};
 use crate::cli::prelude::*;
 use crate::config::Settings;
@@ -234,10 +235,7 @@ fn status(places: &IndexPlaces, is_json: bool) -> CommandResult {
 }
 
 fn all(dir: &Path) -> Result<Vec<OnDisk>, CommandError> {
-    index::all(dir).map_err(|error| {
-        let message = format!("{} cannot be read: {}", print::path(dir), error.kind());
-        Exit::failed(message)
-    })
+    index::all(dir).map_err(|error| Exit::failed(file_faults::unread(dir, error.kind())))
 }
 
 fn removed(file: &Path) -> Result<bool, CommandError> {
