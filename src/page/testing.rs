@@ -1,5 +1,8 @@
 //! Pages for tests, and values with a member changed.
 
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 use url::Url;
 
 use super::{LinkedSite, Locale, PagePath, PageReading, PageState};
@@ -15,6 +18,12 @@ pub trait But: Sized {
 }
 
 impl<T> But for T {}
+
+/// The processor's time of this thread so far: unlike the clock on the wall, it stands still while other tests run.
+pub fn worked() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(now).unwrap_or_default()
+}
 
 /// A published page of Markdown, `en/docs/a` with the id 1 and the title `A`.
 pub fn page() -> PageState {

@@ -227,7 +227,8 @@ async fn what_the_wiki_refuses_for_its_limits_was_not_written() {
         let refused = confirmed_fails(&other, ADD_COMMENT, add("One"), "NOT_APPLIED").await;
         assert_eq!(refused["details"]["cause"], "RATE_LIMITED");
         says(&refused["hint"], "a preview's token is used up");
-        assert_eq!(refused["details"]["retryAfterSeconds"], json!(seconds));
+        let left = refused["details"]["retryAfterSeconds"].as_u64().unwrap();
+        assert!((seconds - 10..=seconds).contains(&left), "{refused}");
     }
     assert_eq!(texts(&wiki).len(), 3);
 }
