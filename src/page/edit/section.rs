@@ -45,10 +45,10 @@ pub enum PartFault {
 /// The signs that lines of a block inside of a list or quote begin with.
 const SIGNS: [char; 3] = [' ', '\t', '>'];
 
-const NO_ROWS: &str = "A table takes rows here: each line such as | a | b |, with no more cells than the table has. Otherwise use sectionMode insertBefore, insertAfter or replace.";
-const NO_ITEMS: &str = "A list takes items here, with its own mark, such as - item. Otherwise use sectionMode insertBefore, insertAfter or replace.";
-const NO_INSIDE: &str = "Nothing is put into a paragraph, code or a quote in this way: use sectionMode replace, insertBefore or insertAfter, or edits.";
-const HELD: &str = "The block stands inside a list or a quote: use sectionMode replace, with the signs before each line as a read shows them, or edits.";
+const NO_ROWS: &str = "A table takes rows here: each line such as | a | b |, with no more cells than the table has. Otherwise use sectionMode insertBefore, insertAfter or replace";
+const NO_ITEMS: &str = "A list takes items here, with its own mark, such as - item. Otherwise use sectionMode insertBefore, insertAfter or replace";
+const NO_INSIDE: &str = "Nothing is put into a paragraph, code or a quote in this way: use sectionMode replace, insertBefore or insertAfter, or edits";
+const HELD: &str = "The block stands inside a list or a quote: use sectionMode replace, with the signs before each line as a read shows them, or edits";
 
 /// Changes one part of a page; all outside of it stays byte for byte. If content that begins no
 /// section of its own is appended to a section that ends in a table or list, and does not go into
@@ -79,7 +79,7 @@ pub fn edit_section(
         SectionMode::Replace => (range, content),
         SectionMode::Remove => (range, ""),
         SectionMode::Append => {
-            let grown = |block: &Block| outline.grown(block, block.range.end, content);
+            let grown = |block: &Block| outline.grown(block, outline.end_inside(block), content);
             let mut last = outline.last_blocks(&range).peekable();
             let kind = last.peek().map(|block| block.kind);
             if let Some(grown) = last.find_map(grown) {
@@ -202,7 +202,7 @@ impl Outline<'_> {
         match mode {
             SectionMode::Append | SectionMode::Prepend => {
                 let at = match (mode, block.kind) {
-                    (SectionMode::Append, _) => end,
+                    (SectionMode::Append, _) => self.end_inside(block),
                     // Behind the head and the line below it.
                     (_, BlockKind::Table) => {
                         start + self.lines(block).take(2).map(str::len).sum::<usize>()
@@ -252,6 +252,16 @@ impl Outline<'_> {
     fn lines(&self, block: &Block) -> impl Iterator<Item = &str> {
         let held = self.text.get(block.range.clone()).unwrap_or_default();
         held.split_inclusive('\n')
+    }
+
+    /// The place where a block's last row or item ends. To Wiki.js a line without `|` ends a table,
+    /// such as one of classes (`{.dense}`); to the parser it is a row.
+    fn end_inside(&self, block: &Block) -> usize {
+        if block.kind != BlockKind::Table {
+            return block.range.end;
+        }
+        let rows = self.lines(block).take_while(|line| line.contains('|'));
+        block.range.start + rows.map(str::len).sum::<usize>()
     }
 
     /// The text with rows put into a table there, or items into a list; `None` if the content is

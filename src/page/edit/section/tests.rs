@@ -129,6 +129,22 @@ fn a_row_goes_into_the_table_and_an_item_into_the_list_that_a_section_ends_with(
 }
 
 #[test]
+fn a_row_stands_above_the_line_of_classes_and_the_text_that_end_a_table_in_wiki_js() {
+    let rows = "| a | b |\n|---|---|\n| 1 | 2 |\n";
+    for below in ["{.dense}", "Source: a book", "  {.dense}\nmore"] {
+        let text = format!("{rows}{below}");
+        let expected = format!("{rows}| 3 | 4 |\n{below}");
+        let (made, behind) = appended(&text, "| 3 | 4 |");
+        assert_eq!((made, behind), (expected.clone(), None), "{below}");
+        let made = edited(&text, "block:table[0]", SectionMode::Append, "| 3 | 4 |");
+        assert_eq!(made, expected, "{below}");
+    }
+    let quoted = "> | a |\n> |---|\n> | 1 |\n> {.dense}";
+    let made = edited(quoted, "block:table[0]", SectionMode::Append, "| 2 |");
+    assert_eq!(made, "> | a |\n> |---|\n> | 1 |\n> | 2 |\n> {.dense}");
+}
+
+#[test]
 fn what_is_no_row_and_no_item_stands_behind_the_block_and_that_is_said() {
     let table = "| a | b |\n|---|---|\n| 1 | 2 |";
     let own_table = "| c |\n|---|\n| 3 |";
