@@ -144,6 +144,10 @@ impl MarkdownWalker<'_> {
             let next = self.definitions.get(self.passed).map(|(at, ..)| at.clone());
             let next = next.filter(|next| next.start < end).unwrap_or(end..end);
             let gap = self.text.get(self.covered..next.start).unwrap_or_default();
+            // The box of a task comes after the beginning of its paragraph, which it stands before.
+            let gap = gap.trim_end();
+            let before_box = gap.strip_suffix("[x]").or(gap.strip_suffix("[X]"));
+            let gap = before_box.unwrap_or(gap);
             let is_marked = self.marked.last() == Some(&true);
             if let Some(at) = gap.find(char::is_alphabetic).filter(|_| !is_marked) {
                 self.found.push((self.covered + at, HiddenKind::Unrendered));

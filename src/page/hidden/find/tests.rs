@@ -49,6 +49,7 @@ fn what_belongs_to_a_visible_character_hides_nothing() {
         "Donau\u{AD}dampf\u{AD}schiff",
         "ภาษา\u{200B}ไทย",
         "שלום\u{200F} (ok)",
+        "- a\n\n- [x] b\n- [X] c\n\nd\n\n1. [x] e\n\n2. f",
     ] {
         assert_eq!(
             HiddenText::of(text, SourceFormat::Markdown, None),
