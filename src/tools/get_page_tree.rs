@@ -3,7 +3,7 @@
 use super::output::is_default;
 use super::prelude::*;
 use crate::page::escape_hidden;
-use crate::wiki::PageTreeMode;
+use crate::wiki::{PageTreeMode, WikiError};
 
 /// The tool.
 pub(super) struct GetPageTree;
@@ -62,10 +62,15 @@ impl Tool for GetPageTree {
         )?;
         let locale = locale.unwrap_or_else(|| context.locale(None));
         let (mode, depth) = (input.mode.unwrap_or_default(), input.depth.unwrap_or(1));
-        let walk = context
-            .wiki
-            .tree(&locale, path.as_ref(), mode, depth)
-            .await?;
+        let tree = context.wiki.tree(&locale, path.as_ref(), mode, depth);
+        let walk = match tree.await {
+            Ok(walk) if !walk.nodes.is_empty() => walk,
+            walk @ (Ok(_) | Err(WikiError::NotFound)) => {
+                input::known_locale(&context.wiki, Some(&locale)).await?;
+                walk?
+            }
+            Err(error) => return Err(error.into()),
+        };
         let nodes = walk
             .nodes
             .into_iter()

@@ -316,7 +316,7 @@ async fn a_missing_page_is_not_found_with_every_key_that_reads() {
             (BY_PATH, json!({ "path": "" })),
             (BY_PATH, json!({ "path": "///" })),
             (TREE, json!({ "path": "no/such" })),
-            (TREE, json!({ "path": "docs/api", "locale": "fr" })),
+            (TREE, json!({ "path": "docs/api", "locale": "de" })),
         ] {
             let error = read(&served, tool, arguments.clone()).await.unwrap_err();
             let code = &error["code"];

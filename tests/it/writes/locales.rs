@@ -38,6 +38,8 @@ async fn a_default_locale_that_the_wiki_has_not_is_named_as_the_setting() {
         [LIST, {}],
         [LIST, { "path": "docs" }],
         [SEARCH, { "query": "install" }],
+        [TREE, {}],
+        [TREE, { "path": "docs" }],
     ])) {
         let refused = served.call(tool, arguments).await.unwrap_err();
         unknown(&refused);
