@@ -74,7 +74,10 @@ pub fn section_failure(
             let selector = selector.unwrap_or(&first);
             let nearest = outline.nearest_headings(selector, MAX_NEAREST);
             let left = outline.headings.len().saturating_sub(nearest.len());
-            let failure = Failure::new(Code::SectionNotFound, message);
+            let mut failure = Failure::new(Code::SectionNotFound, message);
+            if nearest.is_empty() {
+                failure = failure.hint("No heading of this page is known; headings are found in Markdown and HTML. Read a part of it by lines or offset, and change it by edits.");
+            }
             (failure.detail("headings", json!(nearest)), left)
         }
         SectionFault::Ambiguous { mut candidates } => {

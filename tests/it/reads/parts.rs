@@ -23,6 +23,23 @@ fn selector_of(line: &Value) -> &str {
 }
 
 #[tokio::test]
+async fn a_section_of_a_page_without_known_headings_leads_to_its_lines() {
+    let (wiki, served) = sample(Setup::admin).await;
+    let id = wiki.with_store(|store| {
+        let page = titled("guide", "Guide", "= Guide\n\n== Steps\n\nOne.\n");
+        store.add(PageRow {
+            editor: "asciidoc".to_owned(),
+            ..page
+        })
+    });
+    let error = read(&served, id, json!({ "section": "Steps" })).await;
+    let error = error.unwrap_err();
+    assert_eq!(error["code"], "SECTION_NOT_FOUND");
+    says(&error["hint"], "by lines or offset");
+    read(&served, id, json!({ "lines": "3-5" })).await.unwrap();
+}
+
+#[tokio::test]
 async fn an_outline_tells_what_to_read_and_its_selectors_lead_there() {
     let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "docs/install/linux");
