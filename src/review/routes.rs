@@ -199,6 +199,7 @@ async fn ask_sign_in(State(reviews): ReviewRouteState, uri: Uri) -> BrowserResul
         let ways = SignInWays {
             issuer: reviews.doors.issuer().map(IssuerDoor::name),
             then: SignInTarget::read(query.text("then")),
+            sent_form: false,
         };
         return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed(&ways)));
     }

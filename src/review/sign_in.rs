@@ -64,6 +64,8 @@ pub(super) struct SignInWays {
     pub issuer: Option<String>,
     /// The page that somebody came for.
     pub then: SignInTarget,
+    /// True if they sent a form, which did nothing.
+    pub sent_form: bool,
 }
 
 /// Says that nobody is signed in, and how to.
@@ -117,6 +119,9 @@ pub(super) fn how_to(title: &str, why: &str, ways: &SignInWays) -> Markup {
         main #main.narrow {
             h1 { (title) }
             p { (why) }
+            @if ways.sent_form {
+                p { "Nothing was decided by what you sent just now: open the set again once you are signed in." }
+            }
             h2 { "How to sign in" }
             @if let Some(issuer) = &ways.issuer {
                 p { a.button.primary href=(format!("{AT_ISSUER}?then={}", ways.then)) { "Sign in with " (issuer) } }

@@ -171,6 +171,7 @@ impl Reviews {
                 set: set.and_then(|set| set.parse().ok()),
                 site: query.text("site").parse().ok(),
             },
+            sent_form: !request.method.is_safe(),
         }
     }
 

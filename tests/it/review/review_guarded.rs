@@ -202,12 +202,14 @@ async fn an_ended_session_is_told_so_and_shown_nothing() {
         ("decision", "apply"),
     ];
     let set = format!("/review/sets/{id}");
-    for page in [
-        browser.open(&set).await,
-        browser.open("/review/record").await,
-        browser.send(&set, &form).await,
+    for (page, has_sent) in [
+        (browser.open(&set).await, false),
+        (browser.open("/review/record").await, false),
+        (browser.send(&set, &form).await, true),
     ] {
         assert_eq!(page.status, StatusCode::UNAUTHORIZED);
+        let is_told = page.text.contains("Nothing was decided by what you sent");
+        assert_eq!(is_told, has_sent, "{}", page.text);
         for says in [
             "Your session has ended",
             "How to sign in",
