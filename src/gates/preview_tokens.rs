@@ -19,7 +19,7 @@ mod token;
 pub use asked::Asked;
 use quota::{gone_for, no_room};
 pub use shared::PreviewStore;
-use token::uncounted;
+use token::{claimed, uncounted};
 
 /// A preview as it was given: its token, and until when it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,12 +210,13 @@ impl Previews {
         token: &str,
     ) -> Result<SpentToken> {
         counting(&self.kept.lock(), session, token)?;
-        let is_first = match place {
-            Some(place) => self.claim(place, token).await?,
-            None => true,
-        };
-        let spent = self.take(session, token)?;
-        is_first.then_some(spent).ok_or_else(|| uncounted(token))
+        if let Some(place) = place
+            && !self.claim(place, token).await?
+        {
+            self.kept.lock().remove(token);
+            return Err(claimed());
+        }
+        self.take(session, token)
     }
 
     /// Uses up a token of this server alone.

@@ -258,6 +258,12 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let call = CallId::new().expect("a call");
     let spent = call.during(two.spend(Some(&place), &ours, &token)).await;
     assert!(spent.is_ok());
+    // The call of a server that had not heard of it used nothing up.
+    let late = CallId::new().expect("a call");
+    let refused = late.during(one.spend(Some(&place), &ours, &token)).await;
+    let refused = refused.expect_err("it was used up");
+    assert!(refused.hint.contains("do not repeat"), "{refused:?}");
+    assert_eq!(one.used_by(&ours, &token), None);
     for server in [&one, &two, &three] {
         server
             .fetch(Some(&place), &ours, &token)

@@ -36,3 +36,12 @@ pub(super) fn uncounted(token: &str) -> Failure {
         "The confirm token is unknown to this session, older than ten minutes or already used.",
     )
 }
+
+/// The refusal of a token whose document is gone: another server used it up, or it could not be kept.
+pub(super) fn claimed() -> Failure {
+    Failure::new(
+        Code::ConfirmExpired,
+        "This token counts no more: another server has used it up, or its preview could not be kept.",
+    )
+    .hint("Nothing was sent now. Call again with this confirm in some seconds to hear what became of it; do not repeat the write before.")
+}
