@@ -409,6 +409,8 @@ impl WriteContext {
         let (outcome, proposal) = match self.audit.calls.story(&call.into()).await {
             Ok(story) if story.ending == CallOutcome::Refused => (Some(Outcome::NotApplied), None),
             Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),
+            // The call of a set has no line of its own before the end of the set.
+            Err(CallHistoryError::NotFound) if is_set => (None, None),
             // Nothing is sent before its attempt is on record.
             Err(CallHistoryError::NotFound) => return unrecorded(call),
             Err(_) => (Some(Outcome::Unknown), None),

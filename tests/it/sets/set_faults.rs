@@ -270,6 +270,29 @@ async fn a_fault_at_each_step_of_a_set_leaves_wiki_record_and_answer_of_one_mind
     golden("set_faults", &format!("{}\n\n{table}", KINDS.join(", ")));
 }
 
+#[tokio::test]
+async fn the_used_token_of_a_set_under_way_says_that_it_is_under_way() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let dir = Arc::new(TempDir::new().unwrap());
+    let served = setup(&faulty.address(), &wiki, &dir).serve().await;
+    let ids = [id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b")];
+    let mut tags = json!({ "ids": ids, "addTags": ["new"] });
+    tags["confirm"] = call_ok(&served, BULK, tags.clone()).await["confirm"].clone();
+    let held = Fault::new(Reach::Before, Reply::WikiHeld);
+    faulty.on_mutations_after(1, held.clone());
+    let (done, again) = tokio::join!(served.call(BULK, tags.clone()), async {
+        faulty.mutations_arrive(2).await;
+        let again = fails(&served, BULK, tags.clone(), "CONFIRM_EXPIRED").await;
+        faulty.on_mutations_after(usize::MAX, held);
+        faulty.let_late_ones_through().await;
+        again
+    });
+    assert_eq!(again["details"]["usedBy"], done.unwrap()["callId"]);
+    says(&again["message"], "under way");
+    says(&again["hint"], "do not repeat");
+}
+
 /// Somebody changes the page of a change while the step before it is under way.
 async fn page_changed(step: usize) -> String {
     // Of the fourth change, the second step has no turn of its own.
