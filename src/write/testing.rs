@@ -14,7 +14,7 @@ use super::stages::check::SetCheck;
 use super::stages::verify::expected::FoundPage;
 use super::timeouts::Timeouts;
 use crate::audit::{AuditLog, CallId, Client, Keep};
-use crate::change::{Change, Proof};
+use crate::change::{Change, Operation, Proof};
 use crate::gates::{
     ChangeSet, Confirmation, Fallback, LinkLeft, Mending, Permit, Policy, Ruled, SessionId,
     SetChange, StaticToken, WritePolicy, confirm, enabled, paths, rules,
@@ -96,6 +96,12 @@ impl Office {
     pub(super) fn words(&self, member: &str) -> Vec<String> {
         let word = |record: &Value| record[member].as_str().unwrap_or_default().to_owned();
         self.records().iter().map(word).collect()
+    }
+
+    /// Records an attempt, without kept states, that nothing follows.
+    pub(super) async fn leaves_open(&self) {
+        let attempt = record(&set(update(1))).attempt(Operation::Update);
+        let _ = self.desk.audit.attempt(attempt, &[]).await.unwrap();
     }
 
     /// From now on nothing can be put on record.

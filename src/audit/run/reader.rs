@@ -19,7 +19,8 @@ const CHUNK: usize = 64 * 1024;
 pub struct RunFile {
     store: Arc<dyn Store>,
     name: String,
-    pub(in crate::audit) length: u64,
+    /// Its length in bytes.
+    pub length: u64,
     pub(in crate::audit) modified: SystemTime,
     /// True if a living process holds it, or may hold it: an empty file counts as held for a
     /// minute. A held run may still grow, and its open attempts may be under way.

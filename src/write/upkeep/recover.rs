@@ -66,8 +66,8 @@ pub(crate) struct Recovery {
     patience: Timeouts,
     keep: Arc<RwLock<Keep>>,
     once: OnceCell<()>,
-    /// The runs that were held at the last look, where servers elsewhere share the store.
-    held: Mutex<Option<HashSet<String>>>,
+    /// The runs that had ended by the last look, and their lengths, where servers elsewhere share the store.
+    ended: Mutex<Option<HashSet<(String, u64)>>>,
     /// The time of the last vain try to settle attempts of this run.
     tried: Mutex<Option<Instant>>,
     /// Attempts whose outcome stays unknown.
@@ -87,7 +87,7 @@ impl Recovery {
             patience,
             keep,
             once: OnceCell::new(),
-            held: Mutex::default(),
+            ended: Mutex::default(),
             tried: Mutex::default(),
             unknown: Counter::default(),
         }
@@ -121,16 +121,18 @@ impl Recovery {
             return Ok(());
         }
         // Who comes second waits until the first is done.
-        let mut last = self.held.lock().await;
+        let mut last = self.ended.lock().await;
         let runs = self.audit.runs.clone();
         let all = blocking::<_, AuditError, _>(move || runs.all()).await?;
-        let held = all.iter().filter(|run| run.is_locked);
-        let held: HashSet<String> = held.map(|run| run.name().to_owned()).collect();
-        let has_ended = last.as_ref().is_none_or(|last| !last.is_subset(&held));
-        if has_ended {
+        // Its length tells a run that ended from the same one, taken up again and ended later.
+        let ended = all.iter().filter(|run| !run.is_locked);
+        let ended: HashSet<_> = ended
+            .map(|run| (run.name().to_owned(), run.length))
+            .collect();
+        if last.as_ref().is_none_or(|last| !ended.is_subset(last)) {
             self.in_time().await;
         }
-        *last = Some(held);
+        *last = Some(ended);
         Ok(())
     }
 
@@ -404,5 +406,29 @@ fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> RecoveredOut
         outcome: Outcome::PartlyApplied,
         left: Some(left),
         ..RecoveredOutcome::UNKNOWN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gates::WritePolicy;
+    use crate::write::testing::{office, policy};
+
+    #[tokio::test]
+    async fn what_a_server_left_that_came_and_went_between_two_looks_is_settled() {
+        let one = office();
+        let mut beside = [(); 2].map(|()| Some(one.beside(policy(WritePolicy::Preview))));
+        one.desk.recovered_since().await.unwrap();
+        for (past, server) in beside.iter_mut().enumerate() {
+            let server = server.take().unwrap();
+            server.leaves_open().await;
+            // It is killed.
+            drop(server);
+            one.desk.recovered_since().await.unwrap();
+            let mut events = one.words("event");
+            events.sort();
+            assert_eq!(events.len(), 2 * (past + 1), "{events:?}");
+            assert!(events.ends_with(&["outcome".to_owned()]), "{events:?}");
+        }
     }
 }
