@@ -36,6 +36,12 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// The number of attempts that are settled concurrently.
 const AT_ONCE: usize = 4;
 
+/// The reason of an outcome that a reading showed.
+const FOUND: &str = "Found by reading the page in a later run.";
+/// The reason of an unknown outcome for which nothing was read.
+const LOST: &str =
+    "Its kept states are lost or damaged, so the page could not be compared with them.";
+
 /// The outcome of an attempt.
 #[derive(Debug)]
 struct RecoveredOutcome {
@@ -236,12 +242,12 @@ impl Recovery {
             self.audit.record(entry).await?;
             return Ok((Outcome::NotApplied, attempt.entry.id));
         }
-        let verdict = match self.change_of(attempt).await? {
-            Some(change) => self.find_out(&change, attempt).await?,
-            None => RecoveredOutcome::UNKNOWN,
+        let (verdict, why) = match self.change_of(attempt).await? {
+            Some(change) => (self.find_out(&change, attempt).await?, FOUND),
+            None => (RecoveredOutcome::UNKNOWN, LOST),
         };
         let mut entry = attempt.outcome(verdict.outcome);
-        entry.reason = Some("Found by reading the page in a later run.".to_owned());
+        entry.reason = Some(why.to_owned());
         entry.id = verdict.id.or(entry.id);
         if let Some(left) = &verdict.left {
             entry.found = Some(self.audit.states.keep(left).await?);
@@ -429,6 +435,8 @@ mod tests {
             events.sort();
             assert_eq!(events.len(), 2 * (past + 1), "{events:?}");
             assert!(events.ends_with(&["outcome".to_owned()]), "{events:?}");
+            // The attempt names no states, as if they were lost.
+            assert!(one.words("reason").contains(&super::LOST.to_owned()));
         }
     }
 }

@@ -202,6 +202,8 @@ async fn an_attempt_whose_states_are_lost_is_unknown() {
     fs::remove_dir_all(wiki_dir(killed.dir.path()).join("pages")).unwrap();
     killed.next().await;
     assert_eq!(killed.outcomes(), [Outcome::Unknown]);
+    let settled = killed.of(AuditEvent::Outcome).remove(0);
+    says(&settled.reason.unwrap(), "kept states are lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
