@@ -81,7 +81,11 @@ fn parts(document: Document<'_, SdlText>) -> Schema {
             own.insert(object.to_owned());
         }
     };
-    for definition in document.definitions {
+    // The wiki's own files, joined into one, extend `Query` before they define it.
+    let is_extension = |one: &Definition<'_, SdlText>| matches!(one, Definition::TypeExtension(_));
+    let mut definitions = document.definitions;
+    definitions.sort_by_key(is_extension);
+    for definition in definitions {
         match definition {
             Definition::SchemaDefinition(schema) => {
                 parts.query = schema.query.unwrap_or(parts.query);
@@ -180,7 +184,16 @@ pub(super) fn type_reference(found: &ast::Type<'_, SdlText>) -> Of {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{Type, parse};
+
+    #[test]
+    fn a_type_may_be_extended_before_it_is_defined() {
+        let text =
+            "extend type Query { b: Int } type Query { a: Int } extend type Query { c: Int }";
+        let schema = parse("schema.graphql", text).unwrap();
+        let query = schema.types.get("Query");
+        assert!(matches!(query, Some(Type::Fields(fields)) if fields.len() == 3));
+    }
 
     #[test]
     fn a_schema_is_read_or_its_fault_told_with_its_place() {

@@ -66,7 +66,10 @@ async fn checked(
     let (asked, unchecked) = if customs.needs_schema() {
         match ask(layers).await {
             Ok(schema) => (Some(schema), None),
-            Err(why) => (None, Some(why)),
+            Err(why) => (
+                None,
+                Some(format!("{why}; it may be there as schema.graphql")),
+            ),
         }
     } else {
         (None, None)
@@ -83,7 +86,7 @@ pub(super) async fn ask(layers: &Layers) -> Result<crate::custom::Schema, String
     let settings = Settings::load(layers).map_err(|faults| start::first(&faults).message)?;
     let wiki = Wiki::quiet(settings.wiki, "tool check")?;
     let asked = print::in_progress("the wiki's schema", Box::pin(wiki.schema())).await;
-    asked.map_err(|no| format!("{}; or put it there as schema.graphql", no.why))
+    asked.map_err(|no| no.why)
 }
 
 fn show(registry: &Registry, customs: &Customs) {

@@ -46,7 +46,9 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             })?,
     };
     let schema = match &arguments.schema {
-        None => ask(&layers).await.map_err(Exit::failed)?,
+        None => ask(&layers)
+            .await
+            .map_err(|why| Exit::failed(format!("{why}; give it by --schema FILE")))?,
         Some(file) => {
             let text = read(Some(file))?;
             if text.len() > MOST_SCHEMA {

@@ -83,6 +83,9 @@ impl Wiki {
     }
 }
 
+/// Apollo's word for a query that it refuses.
+const INVALID: &str = "GRAPHQL_VALIDATION_FAILED";
+
 fn told(error: &WikiError) -> NoSchema {
     // Only the wiki's own API can say that there is no schema to be had; a gateway may pass.
     let is_final = matches!(
@@ -92,8 +95,15 @@ fn told(error: &WikiError) -> NoSchema {
             | WikiError::Malformed { .. }
             | WikiError::AnswerTooLarge { .. }
     );
+    let why = match error {
+        WikiError::Misunderstood | WikiError::Internal { kind: INVALID } => {
+            "the wiki does not tell its schema: introspection is off, as on many production servers"
+                .to_owned()
+        }
+        error => format!("the wiki was asked for its schema: {error}"),
+    };
     NoSchema {
-        why: format!("the wiki was asked for its schema: {error}"),
+        why,
         is_passing: !is_final,
     }
 }
