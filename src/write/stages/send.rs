@@ -155,7 +155,8 @@ impl<'a> Steps<'a> {
             let is_recorded = recorded.await;
             notes.warnings.extend(ended(failure, is_recorded)?);
             if let Some(written) = may_overwrite(kind, &settled) {
-                let warning = overwritten(self.past, change, written, sent_at).await;
+                let warning =
+                    overwritten((self.past, record.call()), change, written, sent_at).await;
                 notes.warnings.extend(warning);
             }
             last = Some(settled);

@@ -106,6 +106,21 @@ async fn two_pages_swap_their_places_and_the_undo_swaps_them_back() {
 }
 
 #[tokio::test]
+async fn a_title_that_the_wiki_changes_on_the_way_is_no_write_of_others() {
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
+    for (from, to) in [("a", "b"), ("b", "a")] {
+        let id = id_of(&wiki, &format!("docs/{from}"));
+        wiki.with_store(|store| from.clone_into(&mut store.page_mut(id).unwrap().title));
+        let path = format!("docs/{to}");
+        let arguments = json!({ "id": id, "path": path, "title": to, "draft": "swap" });
+        served.call(UPDATE, arguments).await.unwrap();
+    }
+    served.call(SUBMIT, submit()).await.unwrap();
+    let done = is_applied(&served, SUBMIT, submit()).await;
+    lacks(&done.to_string(), "overwrote_newer");
+}
+
+#[tokio::test]
 async fn three_pages_move_in_a_circle_with_their_links_and_back() {
     let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
     let before = pages(&wiki);

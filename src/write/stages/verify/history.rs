@@ -263,9 +263,10 @@ fn as_written(
 
 /// A warning if a write may have overwritten others between its reading and its sending.
 ///
-/// Only fields that a version keeps can be compared: not tags, styles or scripts.
+/// Only fields that a version keeps can be compared: not tags, styles or scripts. A version that an earlier
+/// step of the same call left is no other write.
 pub(crate) async fn overwritten(
-    past: &WriteHistory,
+    (past, call): (&WriteHistory, CallId),
     change: &Change,
     written: &PageState,
     sent_at: OffsetDateTime,
@@ -274,7 +275,7 @@ pub(crate) async fn overwritten(
         .after_step(Operation::Move)
         .or_else(|| change.before().map(Cow::Borrowed))?;
     let id = before.id?;
-    let looked = left_behind(past, id, &before, written, sent_at);
+    let looked = left_behind((past, call), id, &before, written, sent_at);
     let looked = tokio::time::timeout(LOOK_BACK, looked).await;
     match looked.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
         Ok(told) => told,
@@ -286,7 +287,7 @@ pub(crate) async fn overwritten(
 }
 
 async fn left_behind(
-    past: &WriteHistory,
+    (past, call): (&WriteHistory, CallId),
     id: i64,
     before: &PageState,
     written: &PageState,
@@ -301,7 +302,9 @@ async fn left_behind(
     for version in versions.into_iter().flatten() {
         if let Some(overwritten) = Overwritten::of(version, before, written) {
             let ours = past.call_that_left(Some(id), overwritten.at.as_ref()).await;
-            return Ok(Some(overwritten.warning(ours)));
+            if ours != Some(call) {
+                return Ok(Some(overwritten.warning(ours)));
+            }
         }
     }
     let is_overlapped = overlap(wiki, id, &left.same, sent_at).await?;

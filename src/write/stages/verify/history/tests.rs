@@ -308,7 +308,8 @@ fn only_what_is_neither_old_nor_our_own_was_overwritten() {
 async fn that_it_was_not_looked_what_was_overwritten_is_said_of_a_page_that_was_there() {
     let office = office();
     let codes = async |change: &Change| {
-        let told = overwritten(&office.desk.past, change, &page(), SENT).await;
+        let call = "00000000000000aa".parse().unwrap();
+        let told = overwritten((&office.desk.past, call), change, &page(), SENT).await;
         told.map(|warning| warning.code.into_owned())
     };
     let not_checked = Some("overwrite_not_checked".to_owned());
