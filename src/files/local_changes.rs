@@ -10,7 +10,7 @@ use super::moved::{RemovedFiles, moved};
 use super::name::{Names, decode, folded};
 use super::text::{PageFileKind, Texts, written};
 use crate::files::{FilesError, Folder};
-use crate::page::{Date, Locale, PagePlace};
+use crate::page::{Date, Locale, PagePlace, SourceFormat};
 
 /// The most bytes of a file that is read. Wiki.js takes less, but may have larger pages.
 const MAX_BYTES: u64 = 40_000_000;
@@ -124,6 +124,50 @@ impl LocalFolder {
         Ok(here)
     }
 
+    /// The pages whose files are gone, each with a file that may be one of them and belongs to no page: it is in
+    /// the way of theirs, or was renamed so that no page has its name.
+    pub(super) fn lost_files(&self, folder: &Folder) -> Result<Vec<(&str, &Strange)>, FilesError> {
+        let gone = self.gone(folder)?;
+        if gone.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts = self.strange.iter().filter_map(|one| {
+            let bytes = folder.read(&one.file, MAX_BYTES).ok()??;
+            let part = PageFileKind::Source(SourceFormat::Markdown);
+            let text = String::from_utf8(bytes).ok()?;
+            Some((one.file.clone(), Texts::from([(part, text)])))
+        });
+        let renamed = moved(&gone, &texts.collect());
+        let lost = gone.iter().filter_map(|page| {
+            let known = self.pages.get(&page.id)?;
+            let is_it = |one: &&Strange| {
+                let mut files = page.texts.keys().map(|part| file_of(&page.name, *part));
+                files.any(|file| {
+                    is_at_or_below(&file, &one.file) || is_at_or_below(&one.file, &file)
+                }) || renamed.contains(&(page.id, one.file.clone()))
+            };
+            Some((known.name_now(), self.strange.iter().find(is_it)?))
+        });
+        Ok(lost.collect())
+    }
+
+    /// The pages whose files are gone.
+    fn gone(&self, folder: &Folder) -> Result<Vec<RemovedFiles>, FilesError> {
+        let gone = self
+            .pages
+            .iter()
+            .filter(|(_, known)| known.local == Local::Gone);
+        let read = gone.map(|(id, _)| {
+            let base = Base::read(folder, *id)?;
+            Ok(RemovedFiles {
+                id: *id,
+                name: base.name,
+                texts: written(&base.page),
+            })
+        });
+        read.collect()
+    }
+
     fn texts(
         &mut self,
         folder: &Folder,
@@ -176,17 +220,7 @@ impl LocalFolder {
         if self.new.is_empty() {
             return Ok(());
         }
-        let mut gone = Vec::new();
-        for (id, known) in &self.pages {
-            if known.local == Local::Gone {
-                let base = Base::read(folder, *id)?;
-                gone.push(RemovedFiles {
-                    id: *id,
-                    name: base.name,
-                    texts: written(&base.page),
-                });
-            }
-        }
+        let gone = self.gone(folder)?;
         for (id, name) in moved(&gone, &self.new) {
             let (Some(texts), Some(known)) = (self.new.remove(&name), self.pages.get_mut(&id))
             else {
@@ -198,6 +232,12 @@ impl LocalFolder {
         }
         Ok(())
     }
+}
+
+/// True if a file is this one, or lies in a directory of this name.
+fn is_at_or_below(file: &str, other: &str) -> bool {
+    let rest = file.strip_prefix(other);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn texts_of(

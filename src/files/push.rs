@@ -11,7 +11,7 @@ use super::remote_changes::RemotePages;
 use super::status::scope_of;
 use super::text::{Texts, read, written};
 use crate::audit::DraftChange;
-use crate::files::{FilesError, Folder, Pulled, Stage};
+use crate::files::{FilesError, Folder, Pulled, Stage, Strange};
 use crate::page::{NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;
 use crate::write::unfit_field;
@@ -32,6 +32,8 @@ pub struct Ready {
     pub kept: Vec<String>,
     /// Changes that are not pushed for another reason, in words.
     pub notes: Vec<String>,
+    /// The files that belong to no page.
+    pub strange: Vec<Strange>,
     /// The texts that are pushed, by the names of the files.
     pushed: Pushed,
 }
@@ -93,6 +95,15 @@ impl Ready {
                 }
             }
         }
+        if deletes {
+            for (name, Strange { file, why }) in here.lost_files(folder)? {
+                let fault = format!(
+                    "it would be deleted, but {file} may be its file, and {why}; rename or remove that file"
+                );
+                ready.fault(name, &fault);
+            }
+        }
+        ready.strange = here.strange;
         // Deletes need not come first to free their paths: the set sees to that.
         ready.changes.sort_by_key(|change| change.after.is_none());
         Ok(ready)

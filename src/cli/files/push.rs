@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::{left_to_people, progress, show_change, words};
-use super::{Dir, NAMED, explained, list, open, shown, tell_pulled};
+use super::{Dir, NAMED, beside, explained, list, open, shown, tell_pulled};
 use crate::audit::DraftChange;
 use crate::cli::prelude::*;
 use crate::files::{Folder, MAX_CHANGES, Ready, check_begun, settled};
@@ -91,6 +91,7 @@ fn aside(ready: &Ready) {
     let title = "deleted here, but kept in the wiki without --delete:";
     list(title, NAMED, ready.kept.iter().cloned());
     print::harmless_lines(&ready.notes);
+    beside(&ready.strange, &[]);
 }
 
 async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -> CommandResult {
@@ -104,12 +105,12 @@ async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -
         let all = ready.changes.len();
         say!("{all} changes are more than the {MAX_CHANGES} of a set: they go as {sets} sets");
     }
-    let (kept, notes) = (ready.kept.clone(), ready.notes.clone());
+    let aside = json!({ "kept": ready.kept, "notes": ready.notes, "notPages": ready.strange });
     let mut results = Vec::new();
     let exit = in_sets(app, folder, ready, sets, arguments, &mut results).await;
     if is_json {
-        let left = json!({ "results": results, "kept": kept, "notes": notes });
-        print::line(&left.to_string());
+        let told = extended(json!({ "results": results }), aside);
+        print::line(&told.to_string());
     }
     exit
 }
@@ -173,7 +174,11 @@ async fn settle(
     drop(steps);
     match explained(app, settled).await {
         Ok(pulled) if arguments.json => results.push(json!({ "pulled": pulled })),
-        Ok(pulled) => tell_pulled(&pulled),
+        Ok(mut pulled) => {
+            // They were named before the push.
+            pulled.strange.clear();
+            tell_pulled(&pulled);
+        }
         Err(error) => {
             let why = CommandError::from(error).message;
             remark!("pushed, but the folder is not up to date: {why}; pull");

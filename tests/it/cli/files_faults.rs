@@ -55,6 +55,63 @@ async fn all_files_that_cannot_be_used_are_named_at_once() {
     assert!(work.read("en/docs/b.md").ends_with("\nText.\n"));
 }
 
+#[tokio::test]
+async fn a_page_whose_file_got_a_name_that_no_page_has_is_not_deleted() {
+    let texts = ["a", "b", "c", "d", "e"];
+    let texts = texts.map(|name| {
+        (
+            format!("docs/{name}"),
+            format!("A first line, which is long and stays.\nThe lines of {name}, and more.\n"),
+        )
+    });
+    let pages = vec_of(
+        texts
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str())),
+    );
+    let work = Work::pulled(wiki_of(&pages).await).await;
+    let outside = TempDir::new().unwrap();
+    let (a, b) = ("en/docs/a.md", "en/docs/b.md");
+    fs::write(outside.path().join("a.md"), work.read(a)).unwrap();
+    work.remove(a);
+    std::os::unix::fs::symlink(outside.path().join("a.md"), work.dir.path().join(a)).unwrap();
+    work.rename(b, "en/docs/be it.md");
+    work.rename("en/docs/c.md", "en/docs/c.markdown");
+    work.edit("en/docs/c.markdown", "and more", "and less");
+    let d = work.read("en/docs/d.md");
+    work.remove("en/docs/d.md");
+    work.write("en/docs/d.md/index.v2", &d);
+    work.remove("en/docs/e.md");
+    let refused = work.run("push", &["--yes", "--delete"]).await.exits(3);
+    let may_be = |name: &str, file: &str, why: &str| {
+        format!(
+            "  en/docs/{name}: it would be deleted, but en/docs/{file} may be its file, and {why}; rename or remove that file\n"
+        )
+    };
+    let ending = "its ending is none of a page's files";
+    let wanted = [
+        may_be("a", "a.md", "it is a link or no plain file"),
+        may_be("b", "be it.md", "no page's file has such a name"),
+        may_be("c", "c.markdown", ending),
+        may_be("d", "d.md/index.v2", ending),
+    ];
+    assert_eq!(
+        refused.stderr,
+        format!("error: nothing was pushed:\n{}", wanted.concat())
+    );
+    assert!(mutations(&work.wiki).is_empty());
+
+    // What has nothing to do with a page that is deleted is named, and in nobody's way.
+    for file in ["a.md", "be it.md", "c.markdown", "d.md/index.v2"] {
+        work.remove(&format!("en/docs/{file}"));
+    }
+    work.write("en/docs/no page.md", "Other text that nobody pulled.\n");
+    let pushed = work.good("push", &["--propose", "--delete"]).await;
+    let named = "not pages, left alone:\n  en/docs/no page.md (no page's file has such a name)\n";
+    says(&pushed.stdout, named);
+    says(&pushed.stdout, "left for people to decide");
+}
+
 /// A push would remove it, and with it what somebody wrote.
 #[tokio::test]
 async fn fields_in_a_file_beside_a_source_that_has_them_are_named() {
