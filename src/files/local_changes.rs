@@ -363,6 +363,11 @@ impl PulledPage {
         self.renamed.as_ref().unwrap_or(&self.name)
     }
 
+    /// The page's place in the wiki and its new one, if its files were moved here.
+    pub(super) fn ends(&self) -> Option<(PagePlace, PagePlace)> {
+        Some((self.place.clone(), self.moves_to()?))
+    }
+
     /// The page's new place, if its files were moved here.
     pub(super) fn moves_to(&self) -> Option<PagePlace> {
         let place = decode(self.name_now())?;

@@ -13,8 +13,9 @@ use super::remote_changes::RemotePages;
 use super::status::scope_of;
 use super::text::{PageFileKind, Texts, read, written};
 use crate::change::merge_marked;
+use crate::error::Failure;
 use crate::files::{FilesError, Folder, Stage, Strange, UnreadablePage};
-use crate::page::{PagePath, PagePlace, PageState};
+use crate::page::{LinkedSite, Moves, PagePath, PagePlace, PageState, mend_links};
 use crate::wiki::Wiki;
 
 const OURS: &str = "here";
@@ -120,9 +121,17 @@ pub(super) async fn after_push(
         .values()
         .filter(|known| known.moves_to().is_some());
     let standing = moved.map(|known| known.name_now().to_owned()).collect();
+    let places: Moves = here.pages.values().filter_map(PulledPage::ends).collect();
+    let may_be_mended = places != Moves::default() && !there.changed.is_empty();
+    let mending = if may_be_mended {
+        Some((places, wiki.linked_site().await.map_err(Failure::from)?))
+    } else {
+        None
+    };
     let mut pull = Pull {
         folder,
         pushed,
+        mending,
         here,
         waiting: BTreeSet::new(),
         left: BTreeMap::new(),
@@ -140,7 +149,7 @@ pub(super) async fn after_push(
     }
     // Files are removed first, to make room for those that are added.
     for id in there.gone {
-        let done = pull.gone(id);
+        let done = pull.gone(id, there.outside.get(&id));
         pull.goes_on(done)?;
         is_written();
     }
@@ -165,6 +174,8 @@ pub(super) async fn after_push(
 struct Pull<'a> {
     folder: &'a Folder,
     pushed: &'a Pushed,
+    /// The moves made here, with which a push mends links.
+    mending: Option<(Moves, LinkedSite)>,
     here: LocalFolder,
     /// The names of pages that the wiki moved and that stay where they are for now.
     waiting: BTreeSet<String>,
@@ -236,8 +247,7 @@ impl Pull<'_> {
     fn touched(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
         let base = Base::read(self.folder, id)?;
         let local = self.here.pages.get(&id).map(|known| &known.local);
-        let is_respelled =
-            matches!(local, Some(Local::Changed(texts)) if is_said(texts, &page, Some(&base.page)));
+        let is_respelled = matches!(local, Some(Local::Changed(texts)) if self.is_said(texts, &page, Some(&base.page)));
         if is_respelled {
             return self.page(id, page);
         }
@@ -250,8 +260,8 @@ impl Pull<'_> {
         base.keep(self.folder)
     }
 
-    /// A page that is gone from the wiki.
-    fn gone(&mut self, id: i64) -> Result<(), FilesError> {
+    /// A page that is gone from the wiki, or moved to a place that the folder has not.
+    fn gone(&mut self, id: i64, outside: Option<&PagePlace>) -> Result<(), FilesError> {
         let Some(known) = self.here.pages.remove(&id) else {
             return Ok(());
         };
@@ -270,8 +280,17 @@ impl Pull<'_> {
             }
             Local::Same | Local::Changed(_) => {
                 let name = known.name_now().to_owned();
+                let gone = outside.map_or_else(
+                    || "deleted in the wiki,".to_owned(),
+                    |place| {
+                        format!(
+                            "moved in the wiki to {}, which this folder has not, and",
+                            encode(place)
+                        )
+                    },
+                );
                 self.done.notes.push(format!(
-                    "{name}: deleted in the wiki, changed here; the file stays, as a new page"
+                    "{name}: {gone} changed here; the file stays, as a new page"
                 ));
                 let texts = match known.local {
                     Local::Changed(texts) => texts,
@@ -348,7 +367,7 @@ impl Pull<'_> {
                 }
                 // A set may have been applied without this folder's knowledge: then the files say
                 // what is in the wiki, perhaps in another form.
-                if self.pushed.get(&now) == Some(texts) || is_said(texts, &page, Some(&base)) {
+                if self.pushed.get(&now) == Some(texts) || self.is_said(texts, &page, Some(&base)) {
                     return self.take(&known, &name, page);
                 }
                 if known.is_in_conflict() {
@@ -503,7 +522,7 @@ impl Pull<'_> {
         if let Some(ours) = ours {
             let is_same = ours == theirs
                 || self.pushed.get(&name) == Some(&ours)
-                || is_said(&ours, &page, None);
+                || self.is_said(&ours, &page, None);
             if !is_same {
                 let merged = merged(&Texts::new(), &ours, &theirs);
                 return self.put_merged(&name, &name, merged, page);
@@ -516,6 +535,20 @@ impl Pull<'_> {
         Base::new(name, page).keep(self.folder)
     }
 
+    /// True if the texts mean this page, as they are or with the links that a push of the moves mends.
+    fn is_said(&self, texts: &Texts, page: &PageState, base: Option<&PageState>) -> bool {
+        let Ok(mut own) = read(texts, &page.place(), base) else {
+            return false;
+        };
+        let is_it = own.difference(page).is_empty();
+        let Some((moves, site)) = self.mending.as_ref().filter(|_| !is_it) else {
+            return is_it;
+        };
+        let place = base.unwrap_or(page).place();
+        own.content = mend_links(&own.content, own.format(), &place, moves, site).text;
+        own.difference(page).is_empty()
+    }
+
     /// Writes what came of a merge, and notes if conflicts are marked in it.
     fn put_merged(
         &mut self,
@@ -526,7 +559,15 @@ impl Pull<'_> {
     ) -> Result<(), FilesError> {
         put(self.folder, Some(old), name, &texts)?;
         let is_marked = conflicts > 0;
-        let list = if is_marked {
+        let sources = texts.keys();
+        let sources = sources.filter(|part| matches!(part, PageFileKind::Source(_)));
+        let has_two = sources.count() > 1;
+        if has_two {
+            self.done.notes.push(format!(
+                "{name}: it has another editor in the wiki now, and your text is beside the wiki's: keep one of the two files"
+            ));
+        }
+        let list = if is_marked || has_two {
             &mut self.done.conflicts
         } else {
             &mut self.done.merged
@@ -535,12 +576,6 @@ impl Pull<'_> {
         let base = Base::new(name.to_owned(), page);
         Base { is_marked, ..base }.keep(self.folder)
     }
-}
-
-/// True if the texts mean this page.
-fn is_said(texts: &Texts, page: &PageState, base: Option<&PageState>) -> bool {
-    let place = page.place();
-    read(texts, &place, base).is_ok_and(|own| own.difference(page).is_empty())
 }
 
 /// The texts of both sides' changes, and how many conflicts are marked in them. A file that one

@@ -1,6 +1,6 @@
 //! Compares the wiki with the pulled pages: what was changed, made, moved and deleted there.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::base::{Base, FolderScope};
 use super::local_changes::{Local, LocalFolder, PulledPage};
 use crate::error::{Failure, Result};
 use crate::files::{FilesError, Folder};
-use crate::page::{Field, Locale, PagePath, PageReading, PageState, same_tags};
+use crate::page::{Field, Locale, PagePath, PagePlace, PageReading, PageState, same_tags};
 use crate::wiki::{Wiki, WikiError};
 use crate::words::words;
 
@@ -21,6 +21,8 @@ pub(super) struct RemotePages {
     pub(super) touched: BTreeMap<i64, PageState>,
     /// Pages that are gone.
     pub(super) gone: BTreeSet<i64>,
+    /// The places of those of them that moved out of the scope.
+    pub(super) outside: BTreeMap<i64, PagePlace>,
     /// Pages that this key cannot read whole.
     pub(super) unread: Vec<UnreadablePage>,
 }
@@ -57,15 +59,23 @@ impl RemotePages {
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let listed = wiki.pages_now().await.map_err(Failure::from)?;
-        let anywhere: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
+        let place = |page: &PageReading| (page.locale.clone(), page.path.clone());
+        let anywhere = listed
+            .iter()
+            .filter_map(|page| Some((page.id?, place(page))));
+        let anywhere: HashMap<i64, PagePlace> = anywhere.collect();
         let listed: Vec<&PageReading> =
             listed.iter().filter(|page| scope.has(&page.path)).collect();
         let mut there = Self::default();
         let all: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
         let absent = here.pages.keys().copied().filter(|id| !all.contains(id));
         let (elsewhere, missing): (Vec<i64>, Vec<i64>) =
-            absent.partition(|id| anywhere.contains(id));
-        there.gone.extend(elsewhere);
+            absent.partition(|id| anywhere.contains_key(id));
+        for id in elsewhere {
+            there.gone.insert(id);
+            let place = anywhere.get(&id).cloned();
+            there.outside.extend(place.map(|place| (id, place)));
+        }
         there.settle(wiki, here, &missing).await?;
         // A tag that is renamed for all pages gives them no new date (W53).
         let has_tags = |known: &PulledPage, page: &PageReading| {

@@ -7,6 +7,7 @@ use super::local_changes::{Local, LocalFolder, PulledPage};
 use super::name::encode;
 use super::remote_changes::RemotePages;
 use crate::files::{FilesError, Folder, Stage, Strange, UnreadablePage};
+use crate::page::PagePlace;
 use crate::wiki::Wiki;
 use crate::words::words;
 
@@ -101,17 +102,16 @@ impl FolderStatus {
                     }
                     line(StatusKind::New, &name)
                 }
-                Some(known) if known.place != place => StatusEntry {
-                    what: StatusKind::Moved,
-                    page: known.name.clone(),
-                    to: Some(encode(&place)),
-                },
+                Some(known) if known.place != place => moved(known, &place),
                 Some(known) => line(StatusKind::Changed, &known.name),
             });
         }
         for id in &there.gone {
             if let Some(known) = here.pages.get(id) {
-                standing.behind.push(line(StatusKind::Deleted, &known.name));
+                standing.behind.push(match there.outside.get(id) {
+                    None => line(StatusKind::Deleted, &known.name),
+                    Some(place) => moved(known, place),
+                });
             }
         }
         standing.unread = there.unread;
@@ -129,6 +129,15 @@ fn line(what: StatusKind, page: &str) -> StatusEntry {
         what,
         page: page.to_owned(),
         to: None,
+    }
+}
+
+/// A page that the wiki moved.
+fn moved(known: &PulledPage, place: &PagePlace) -> StatusEntry {
+    StatusEntry {
+        what: StatusKind::Moved,
+        page: known.name.clone(),
+        to: Some(encode(place)),
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             "both": standing.both,
             "conflicts": standing.conflicts,
             "notPages": standing.strange.iter().map(|one| &one.file).collect::<Vec<_>>(),
+            "unreadable": standing.unread,
         }));
     }
     tell(&standing);

@@ -112,6 +112,59 @@ async fn a_page_whose_file_got_a_name_that_no_page_has_is_not_deleted() {
     says(&pushed.stdout, "left for people to decide");
 }
 
+#[tokio::test]
+async fn a_page_that_the_wiki_moves_out_of_the_folders_part_is_not_called_deleted() {
+    let pages = [
+        ("docs/a", "One line of a.\n"),
+        ("docs/b", "One line of b.\n"),
+    ];
+    let work = Work::on(wiki_of(&pages).await);
+    work.good("pull", &["--path", "docs"]).await;
+    work.edit("en/docs/a.md", "One", "Another");
+    for name in ["a", "b"] {
+        let id = id_of(&work.wiki, &format!("docs/{name}"));
+        let path = format!("old/{name}");
+        work.wiki
+            .with_store(|store| store.page_mut(id).unwrap().path = path);
+    }
+    let status = work.good("status", &[]).await;
+    says(
+        &status.stdout,
+        "moved    en/docs/a -> en/old/a\n  moved    en/docs/b -> en/old/b",
+    );
+    let pulled = work.good("pull", &[]).await;
+    says(
+        &pulled.stdout,
+        "en/docs/a: moved in the wiki to en/old/a, which this folder has not, and changed here; the file stays, as a new page\n",
+    );
+    assert!(!work.has("en/docs/b.md"));
+}
+
+#[tokio::test]
+async fn a_page_converted_in_the_wiki_and_changed_here_is_a_conflict_of_two_files() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "One line of a.\n")]).await).await;
+    work.edit("en/docs/a.md", "One", "Another");
+    let id = id_of(&work.wiki, "docs/a");
+    work.wiki.with_store(|store| {
+        let page = store.page_mut(id).unwrap();
+        "code".clone_into(&mut page.editor);
+        "<p>One line of a.</p>".clone_into(&mut page.content);
+        page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+    });
+    let pulled = work.run("pull", &[]).await.exits(3);
+    says(
+        &pulled.stdout,
+        "1 with conflicts, marked in the files:\n  en/docs/a\nen/docs/a: it has another editor in the wiki now, and your text is beside the wiki's: keep one of the two files\n",
+    );
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    says(
+        &refused.stderr,
+        "en/docs/a.html:1: the page has a file with another ending, too",
+    );
+    work.remove("en/docs/a.md");
+    work.is_as_in_the_wiki().await;
+}
+
 /// A push would remove it, and with it what somebody wrote.
 #[tokio::test]
 async fn fields_in_a_file_beside_a_source_that_has_them_are_named() {
@@ -170,6 +223,7 @@ async fn a_page_that_the_key_may_read_no_more_keeps_its_files_until_it_is_delete
     let pulled = work.good("pull", &[]).await;
     says(&pulled.stdout, "this key cannot read all of:\n  en:hr/b ");
     assert!(work.has("en/hr/b.md"));
+    assert_eq!(work.status().await["unreadable"][0]["path"], "hr/b");
     let id = id_of(&work.wiki, "hr/b");
     work.wiki.with_store(|store| store.remove(id));
     work.good("pull", &[]).await;
@@ -231,9 +285,15 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
     let wiki = wiki_of(&[
         ("docs/a", "One line of it.\n"),
         ("docs/b", "Another one, which moves.\n"),
+        ("docs/links", "To [it](/en/docs/b).\n"),
+        ("docs/d", "Moves, too, to [it](b) and [near](./a).\nA line that stays as it is, and is as long as the other.\n"),
     ])
     .await;
     let work = Work::pulled(wiki).await;
+    // Links to what moves, in lines that were edited.
+    work.edit("en/docs/links.md", "To ", "Leads to ");
+    work.edit("en/docs/d.md", "Moves, too", "Moves as well");
+    work.rename("en/docs/d.md", "en/guides/d.md");
     // Other spellings than the wiki gives back, a file without fields, a move.
     work.edit("en/docs/a.md", "tags:", "tags: x,y");
     work.write("en/docs/new.md", "Made without fields.\n");
@@ -245,6 +305,7 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
         .good();
     let pulled = work.good("pull", &[]).await;
     lacks(&pulled.stdout, "moved here, and in the wiki");
+    says(&work.read("en/docs/links.md"), "Leads to [it](/en/docs/c).");
     work.is_as_in_the_wiki().await;
     assert!(work.read("en/docs/new.md").starts_with("---\ntitle: new\n"));
 }
