@@ -174,7 +174,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
                     }
                 }
             }
-            (conflict(change))
+            (conflict(change, is_list))
             @if proposed.undoes.is_some() { p.quiet { "takes back an earlier write" } }
             @if !change.values.is_empty() { (fields::table(change.values.iter().copied())) }
             @if proposed.operation == Operation::UploadAsset && is_picture(&proposed.path) {

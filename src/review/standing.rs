@@ -127,8 +127,8 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
 }
 
 /// The reason why a change cannot be made now, and what changed since; the merged result is shown
-/// as its difference.
-pub(super) fn conflict(change: &ShownChange) -> Markup {
+/// as its difference. Of a list of changes it can be left out.
+pub(super) fn conflict(change: &ShownChange, is_list: bool) -> Markup {
     let reviewed = change.reviewed;
     html! {
         @if let Some(failure) = &reviewed.hindrance {
@@ -142,7 +142,7 @@ pub(super) fn conflict(change: &ShownChange) -> Markup {
                 @if reviewed.merged.is_some() {
                     h4 { "both together, as it would be applied" }
                 } @else {
-                    p { "The two touch each other: reject it, or leave this change out." }
+                    p { "The two touch each other: reject it" @if is_list { ", or leave this change out" } "." }
                     @if !change.texts.is_empty() { h4 { "as it was asked for" } }
                 }
             }

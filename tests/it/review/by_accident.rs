@@ -332,8 +332,15 @@ async fn a_conflict_names_its_pages_with_a_link_to_each() {
     says(&conflicts, "href=\"#change-1\">en/docs/b<");
     assert!(conflicts.contains("/en/docs/b\""), "{conflicts}");
     assert!(!conflicts.contains("docs/a"), "{conflicts}");
+    says(&page, "reject it, or leave this change out.");
     let refused = browser.decide(&id, "apply", &[]).await;
     says(&refused.text, "One change does not fit");
+    let alone = desk.propose_new_for_old(&ids[2..]).await;
+    desk.wiki.with_store(|store| {
+        store.rewrite(ids[2], |page| "other\n".clone_into(&mut page.content));
+    });
+    let page = browser.open(&format!("/review/sets/{alone}")).await.text;
+    says(&page, "The two touch each other: reject it.");
     desk.program.kill();
 }
 
