@@ -1,6 +1,7 @@
 //! Compares the folder with the pulled pages: what was changed, made, moved and deleted here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -143,7 +144,8 @@ impl LocalFolder {
             let is_it = |one: &&Strange| {
                 let mut files = page.texts.keys().map(|part| file_of(&page.name, *part));
                 files.any(|file| {
-                    is_at_or_below(&file, &one.file) || is_at_or_below(&one.file, &file)
+                    let (file, other) = (Path::new(&file), Path::new(&one.file));
+                    file.starts_with(other) || other.starts_with(file)
                 }) || renamed.contains(&(page.id, one.file.clone()))
             };
             Some((known.name_now(), self.strange.iter().find(is_it)?))
@@ -232,12 +234,6 @@ impl LocalFolder {
         }
         Ok(())
     }
-}
-
-/// True if a file is this one, or lies in a directory of this name.
-fn is_at_or_below(file: &str, other: &str) -> bool {
-    let rest = file.strip_prefix(other);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn texts_of(
@@ -361,11 +357,6 @@ impl PulledPage {
     /// The current name of its files.
     pub(super) fn name_now(&self) -> &str {
         self.renamed.as_ref().unwrap_or(&self.name)
-    }
-
-    /// The page's place in the wiki and its new one, if its files were moved here.
-    pub(super) fn ends(&self) -> Option<(PagePlace, PagePlace)> {
-        Some((self.place.clone(), self.moves_to()?))
     }
 
     /// The page's new place, if its files were moved here.

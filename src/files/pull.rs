@@ -116,17 +116,16 @@ pub(super) async fn after_push(
 ) -> Result<Pulled, FilesError> {
     let here = LocalFolder::scan(folder)?;
     let there = RemotePages::fetch(wiki, folder, scope, &here, &far).await?;
-    let moved = here
-        .pages
-        .values()
-        .filter(|known| known.moves_to().is_some());
-    let standing = moved.map(|known| known.name_now().to_owned()).collect();
-    let places: Moves = here.pages.values().filter_map(PulledPage::ends).collect();
-    let may_be_mended = places != Moves::default() && !there.changed.is_empty();
-    let mending = if may_be_mended {
-        Some((places, wiki.linked_site().await.map_err(Failure::from)?))
-    } else {
+    let moved = here.pages.values().filter_map(|known| {
+        let places = (known.place.clone(), known.moves_to()?);
+        Some((known.name_now().to_owned(), places))
+    });
+    let (standing, places): (BTreeSet<_>, Vec<_>) = moved.unzip();
+    let mending = if places.is_empty() || there.changed.is_empty() {
         None
+    } else {
+        let site = wiki.linked_site().await.map_err(Failure::from)?;
+        Some((places.into_iter().collect(), site))
     };
     let mut pull = Pull {
         folder,
@@ -148,8 +147,8 @@ pub(super) async fn after_push(
         is_written();
     }
     // Files are removed first, to make room for those that are added.
-    for id in there.gone {
-        let done = pull.gone(id, there.outside.get(&id));
+    for (id, outside) in there.gone {
+        let done = pull.gone(id, outside);
         pull.goes_on(done)?;
         is_written();
     }
@@ -261,7 +260,7 @@ impl Pull<'_> {
     }
 
     /// A page that is gone from the wiki, or moved to a place that the folder has not.
-    fn gone(&mut self, id: i64, outside: Option<&PagePlace>) -> Result<(), FilesError> {
+    fn gone(&mut self, id: i64, outside: Option<PagePlace>) -> Result<(), FilesError> {
         let Some(known) = self.here.pages.remove(&id) else {
             return Ok(());
         };
@@ -280,17 +279,12 @@ impl Pull<'_> {
             }
             Local::Same | Local::Changed(_) => {
                 let name = known.name_now().to_owned();
-                let gone = outside.map_or_else(
-                    || "deleted in the wiki,".to_owned(),
-                    |place| {
-                        format!(
-                            "moved in the wiki to {}, which this folder has not, and",
-                            encode(place)
-                        )
-                    },
-                );
+                let went = outside.map_or("deleted in the wiki,".to_owned(), |place| {
+                    let place = encode(&place);
+                    format!("moved in the wiki to {place}, which this folder has not, and")
+                });
                 self.done.notes.push(format!(
-                    "{name}: {gone} changed here; the file stays, as a new page"
+                    "{name}: {went} changed here; the file stays, as a new page"
                 ));
                 let texts = match known.local {
                     Local::Changed(texts) => texts,

@@ -75,7 +75,8 @@ impl Ready {
             let is_changed = known.local != Local::Same || known.moves_to().is_some();
             if known.is_in_conflict() {
                 ready.fault(name, "has marked conflicts; resolve them first");
-            } else if is_changed && (there.changed.contains_key(id) || there.gone.contains(id)) {
+            } else if is_changed && (there.changed.contains_key(id) || there.gone.contains_key(id))
+            {
                 ready.fault(name, "was changed in the wiki, too; pull first");
             } else if known.moves_to().is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "another page is there in the wiki; move this file");

@@ -1,6 +1,6 @@
 //! Compares the wiki with the pulled pages: what was changed, made, moved and deleted there.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -19,10 +19,8 @@ pub(super) struct RemotePages {
     pub(super) changed: BTreeMap<i64, PageState>,
     /// Pages that were written again and have the same contents as before.
     pub(super) touched: BTreeMap<i64, PageState>,
-    /// Pages that are gone.
-    pub(super) gone: BTreeSet<i64>,
-    /// The places of those of them that moved out of the scope.
-    pub(super) outside: BTreeMap<i64, PagePlace>,
+    /// Pages that are gone, with the places of those that moved out of the scope.
+    pub(super) gone: BTreeMap<i64, Option<PagePlace>>,
     /// Pages that this key cannot read whole.
     pub(super) unread: Vec<UnreadablePage>,
 }
@@ -59,24 +57,19 @@ impl RemotePages {
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let listed = wiki.pages_now().await.map_err(Failure::from)?;
-        let place = |page: &PageReading| (page.locale.clone(), page.path.clone());
-        let anywhere = listed
-            .iter()
-            .filter_map(|page| Some((page.id?, place(page))));
-        let anywhere: HashMap<i64, PagePlace> = anywhere.collect();
+        let mut there = Self::default();
+        let mut missing: BTreeSet<i64> = here.pages.keys().copied().collect();
+        for page in listed.iter() {
+            let known = page.id.filter(|id| missing.remove(id));
+            if let Some(id) = known.filter(|_| !scope.has(&page.path)) {
+                let place = (page.locale.clone(), page.path.clone());
+                there.gone.insert(id, Some(place));
+            }
+        }
+        let missing: Vec<i64> = missing.into_iter().collect();
+        there.settle(wiki, here, &missing).await?;
         let listed: Vec<&PageReading> =
             listed.iter().filter(|page| scope.has(&page.path)).collect();
-        let mut there = Self::default();
-        let all: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
-        let absent = here.pages.keys().copied().filter(|id| !all.contains(id));
-        let (elsewhere, missing): (Vec<i64>, Vec<i64>) =
-            absent.partition(|id| anywhere.contains_key(id));
-        for id in elsewhere {
-            there.gone.insert(id);
-            let place = anywhere.get(&id).cloned();
-            there.outside.extend(place.map(|place| (id, place)));
-        }
-        there.settle(wiki, here, &missing).await?;
         // A tag that is renamed for all pages gives them no new date (W53).
         let has_tags = |known: &PulledPage, page: &PageReading| {
             let listed = page.tags.as_ref();
@@ -141,7 +134,7 @@ impl RemotePages {
         let deleted = wiki.deleted_among(missing).await?;
         for id in missing {
             if deleted.contains(id) {
-                self.gone.insert(*id);
+                self.gone.insert(*id, None);
             } else if let Some(hidden) = here.pages.get(id) {
                 let (locale, path) = hidden.place.clone();
                 let fields = [Field::Path, Field::Title, Field::Content].map(Field::name);

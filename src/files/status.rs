@@ -82,7 +82,7 @@ impl FolderStatus {
         }
         for (id, known) in &here.pages {
             let own = own_line(known);
-            let is_theirs = there.changed.contains_key(id) || there.gone.contains(id);
+            let is_theirs = there.changed.contains_key(id) || there.gone.contains_key(id);
             if known.is_in_conflict() {
                 standing.conflicts.push(known.name_now().to_owned());
             }
@@ -106,9 +106,9 @@ impl FolderStatus {
                 Some(known) => line(StatusKind::Changed, &known.name),
             });
         }
-        for id in &there.gone {
+        for (id, outside) in &there.gone {
             if let Some(known) = here.pages.get(id) {
-                standing.behind.push(match there.outside.get(id) {
+                standing.behind.push(match outside {
                     None => line(StatusKind::Deleted, &known.name),
                     Some(place) => moved(known, place),
                 });
