@@ -14,7 +14,9 @@ use super::token::has_form;
 use super::{Asked, PreviewEntry, Previews};
 use crate::audit::{CallId, LineHash};
 use crate::error::{Code, Failure, Result};
-use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
+use crate::store::{
+    DocumentKind, LeaseMode, LeaseName, Store, StoreError, make_room, on, owner_in_name,
+};
 
 /// Raised with every change of the form; a preview of another version counts for nothing.
 const VERSION: u32 = 1;
@@ -157,24 +159,36 @@ impl Previews {
         if self.used_by(session, token).is_some() || !has_form(token) {
             return Ok(());
         }
-        let name = used(session, token);
-        let found = place.on(move |store| store.document(KIND, &name)).await?;
-        let read = found.and_then(|bytes| serde_json::from_slice::<UsedPreview>(&bytes).ok());
-        if let Some(read) = read.filter(|read| read.session == session.fingerprint()) {
-            self.kept.lock().remove(token);
-            self.note_used(session, token, read.call);
-            return Ok(());
-        }
-        if self.kept.lock().contains_key(token) {
+        if self.used_elsewhere(place, session, token).await? || self.kept.lock().contains_key(token)
+        {
             return Ok(());
         }
         let ending = ending(token);
         // Another session's note of what used it up is no preview.
         let is_it = move |name: &str| name.ends_with(&ending) && !name.starts_with(USED);
-        if let Some(preview) = self.elsewhere(place, session, is_it).await? {
-            self.insert(token.to_owned(), preview)?;
+        match self.elsewhere(place, session, is_it).await? {
+            Some(preview) => self.insert(token.to_owned(), preview),
+            // It may have been used up between the two looks.
+            None => self.used_elsewhere(place, session, token).await.map(drop),
         }
-        Ok(())
+    }
+
+    /// Whether a call at another server used a token up, which is known here from then on.
+    async fn used_elsewhere(
+        &self,
+        place: &PreviewStore,
+        session: &SessionId,
+        token: &str,
+    ) -> Result<bool> {
+        let name = used(session, token);
+        let found = place.on(move |store| store.document(KIND, &name)).await?;
+        let read = found.and_then(|bytes| serde_json::from_slice::<UsedPreview>(&bytes).ok());
+        let read = read.filter(|read| read.session == session.fingerprint());
+        if let Some(read) = &read {
+            self.kept.lock().remove(token);
+            self.note_used(session, token, read.call);
+        }
+        Ok(read.is_some())
     }
 
     /// The set that was shown to the session under this id, here or by another server.
@@ -228,8 +242,8 @@ impl Previews {
         Ok(counts.then(|| PreviewEntry::shared(session.clone(), shared.set, asked, left)))
     }
 
-    /// Takes the document of a token away, and leaves one that names the call; `false` if another server did so
-    /// before. A preview that is kept here alone has none.
+    /// Leaves a document that names the call, and takes that of the token away; `false` if another server did so
+    /// before, or does so now. In this order nobody finds neither. A preview that is kept here alone has none.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked: the token may be used up then.
@@ -249,11 +263,17 @@ impl Previews {
         let used = used(&session, token);
         place
             .on(move |store| {
-                let is_first = store.remove_document(KIND, &name)?;
-                if let Some(note) = note.filter(|_| is_first) {
-                    store.write_document(KIND, &used, &note)?;
+                let turn = LeaseName::document(KIND, &used);
+                let Some(lease) = store.try_lease(&turn, LeaseMode::Alone)? else {
+                    return Ok(false);
+                };
+                if store.document(KIND, &used)?.is_some() {
+                    return Ok(false);
                 }
-                Ok(is_first)
+                if let Some(note) = note {
+                    store.write_held(lease.fence(), (KIND, &used), &note)?;
+                }
+                store.remove_held(lease.fence(), KIND, &name)
             })
             .await
     }

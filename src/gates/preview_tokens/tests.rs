@@ -8,10 +8,11 @@ use super::quota::{MAX_BYTES, MAX_PREVIEWS};
 use super::{Asked, PreviewStore, Previews};
 use crate::audit::{CallId, LineHash};
 use crate::change::Change;
+use crate::error::Code;
 use crate::gates::{ChangeSet, SessionId};
 use crate::page::testing::page;
 use crate::store::local::LocalStore;
-use crate::store::{DocumentKind, Store};
+use crate::store::{DocumentKind, LeaseMode, LeaseName, Store, owner_in_name};
 
 /// More previews than anybody keeps, by one client.
 const MANY: usize = 20 * MAX_PREVIEWS;
@@ -273,14 +274,66 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
         assert_eq!(server.used_by(&ours, &token), Some(call));
         assert!(server.spend(Some(&place), &ours, &token).await.is_err());
     }
-    // Another session looks for a note of its own, and opens no other.
+    // Another session looks for a note of its own, before and after the previews, and opens no other.
     let before = read.load(Ordering::Relaxed);
     let found = two.fetch(Some(&place), &theirs, &token).await;
     assert!(found.is_ok() && two.used_by(&theirs, &token).is_none());
-    assert_eq!(read.load(Ordering::Relaxed) - before, 1);
+    assert_eq!(read.load(Ordering::Relaxed) - before, 2);
     // One that could not be shared counts where it was given.
     let alone = one.offer(&ours, change()).expect("a token").token;
     assert!(one.spend(Some(&place), &ours, &alone).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_used_a_token_up_is_noted_before_its_preview_is_gone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store: Arc<dyn Store> = Arc::new(LocalStore::new(dir.path(), "docs").remote().unwrap());
+    let place = PreviewStore::new(&store, || LineHash::new(b"gates")).expect("a remote store");
+    let ours = SessionId::new("a");
+    let [one, two] = [(); 2].map(|()| Previews::new(Previews::LIFE));
+    let shown = async || {
+        let token = one.offer(&ours, change()).expect("a token").token;
+        let asked = Asked::new("wikijs_delete_page", serde_json::Map::new());
+        one.keep_asked(&ours, &token, asked);
+        one.share(Some(&place), &ours, &token).await;
+        token
+    };
+    // Whoever comes while another server uses the token up is not told to begin anew.
+    let token = shown().await;
+    let name = format!("used.{}.{}", owner_in_name(ours.owner()), {
+        LineHash::new(token.as_bytes())
+    });
+    let lease = LeaseName::document(DocumentKind::Preview, &name);
+    let lease = store.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
+    let refused = one
+        .spend(Some(&place), &ours, &token)
+        .await
+        .expect_err("late");
+    assert!(refused.hint.contains("do not repeat"), "{refused:?}");
+    drop(lease);
+
+    // A preview that cannot be removed, as a server that is killed then leaves it.
+    let token = shown().await;
+    let listed = store.documents(DocumentKind::Preview).unwrap();
+    let ending = LineHash::new(token.as_bytes()).to_string();
+    let name = listed
+        .iter()
+        .find(|one| one.name.ends_with(&ending))
+        .unwrap();
+    let files = dir.path().join("docs/previews").read_dir().unwrap();
+    let file = files
+        .map(|file| file.unwrap().path())
+        .find(|path| path.to_string_lossy().contains(&name.name))
+        .expect("its file");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir_all(file.join("full")).unwrap();
+    let call = CallId::new().expect("a call");
+    let failed = call.during(one.spend(Some(&place), &ours, &token)).await;
+    assert_eq!(failed.expect_err("a fault").code, Code::AuditUnavailable);
+    two.fetch(Some(&place), &ours, &token)
+        .await
+        .expect("an answer");
+    assert_eq!(two.used_by(&ours, &token), Some(call));
 }
 
 #[tokio::test]
