@@ -31,15 +31,24 @@ impl Wiki {
         }
     }
 
-    /// Makes the folders that a file needs and sends it; each once. Returns the id of the asset.
+    /// The id of the folder for a file, which is made where it is not there: with it those around it, each once.
+    pub(in crate::wiki) async fn folder_for_upload(&self, change: &Change) -> WikiResult<i64> {
+        let (state, asset) = asset_of(change.after())?;
+        match asset.folder {
+            Some(folder) => Ok(folder),
+            None => self.made_folder(&state.path.folder(), &asset.makes).await,
+        }
+    }
+
+    /// Sends a file to a folder, once. Returns the id of the asset.
     ///
     /// The wiki says `ok` where it stored nothing, too (W37), so its list is asked.
-    pub(in crate::wiki) async fn upload(&self, change: &Change) -> WikiResult<Option<i64>> {
+    pub(in crate::wiki) async fn upload(
+        &self,
+        change: &Change,
+        folder: i64,
+    ) -> WikiResult<Option<i64>> {
         let (state, asset) = asset_of(change.after())?;
-        let folder = match asset.folder {
-            Some(folder) => folder,
-            None => self.made_folder(&state.path.folder(), &asset.makes).await?,
-        };
         let address = below(&self.settings.base_url, std::iter::once("u"));
         let address = address.ok_or_else(impossible)?;
         let boundary = format!("wikijs-gate-{}", asset.bytes.sha256());

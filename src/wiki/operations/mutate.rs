@@ -159,7 +159,14 @@ impl Sending {
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
         let keyed = wiki.keyed();
         if kind == Operation::UploadAsset {
-            let answer = wiki.upload(step.change()).await;
+            let folder = wiki.folder_for_upload(step.change()).await;
+            keyed.learn(&folder);
+            let folder = match folder {
+                Ok(folder) => folder,
+                // Whatever became of the folder: the file was not sent.
+                Err(error) => return MutationOutcome::NotSent(wiki.explain(error)),
+            };
+            let answer = wiki.upload(step.change(), folder).await;
             keyed.learn(&answer);
             return understood(answer.map_err(|error| wiki.explain(error)));
         }

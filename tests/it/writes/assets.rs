@@ -413,13 +413,17 @@ async fn an_answer_that_is_lost_is_found_out_by_reading() {
 
 #[tokio::test]
 async fn what_never_reached_the_wiki_is_not_said_to_be_written() {
-    for (tool, arguments) in [
-        (UPLOAD, json!({ "path": "docs/new.csv", "text": "x" })),
-        (DELETE_ASSET, json!({ "path": "docs/list.csv" })),
+    let new = |path: &str| json!({ "path": path, "text": "x", "createFolders": true });
+    let list = json!({ "path": "docs/list.csv" });
+    for (tool, arguments, told) in [
+        (UPLOAD, new("docs/new.csv"), "OUTCOME_UNKNOWN"),
+        // Where its folder could not be made, the file was not sent.
+        (UPLOAD, new("docs/new/list.csv"), "NOT_APPLIED"),
+        (DELETE_ASSET, list, "OUTCOME_UNKNOWN"),
     ] {
         let wiki = wiki().await;
         let (served, faulty) = behind(&wiki, Fault::new(Reach::Never, Reply::Cut)).await;
-        confirmed_fails(&served, tool, arguments, "OUTCOME_UNKNOWN").await;
+        confirmed_fails(&served, tool, arguments, told).await;
         assert_eq!(assets(&wiki).len(), 5);
         assert_eq!(faulty.mutations().len(), 1, "{tool}");
     }
