@@ -434,6 +434,7 @@ mod tests {
     #[tokio::test]
     async fn a_token_that_another_server_used_up_during_the_wait_names_its_call() {
         let one = office();
+        one.shares_store();
         let two = one.beside(policy(WritePolicy::Preview));
         let (caller, sender) = (caller(Asker::Nobody), Office::sender());
         let (here, session) = (&one.desk.memory.previews, &caller.session);

@@ -42,8 +42,12 @@ impl Office {
 
     /// The desk of another server, which shares all that lies in the store.
     pub(super) fn beside(&self, policy: Policy) -> Self {
-        LocalStore::new(self.dir.path(), "docs").remote().unwrap();
         Self::within(Arc::clone(&self.dir), policy)
+    }
+
+    /// From now on servers elsewhere share the store.
+    pub(super) fn shares_store(&self) {
+        LocalStore::new(self.dir.path(), "docs").remote().unwrap();
     }
 
     fn within(dir: Arc<TempDir>, policy: Policy) -> Self {

@@ -1,6 +1,6 @@
 //! Open attempts: those of killed runs, whose outcome is unknown.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use time::OffsetDateTime;
@@ -119,14 +119,18 @@ impl RunReader {
 }
 
 impl UnsettledWrites {
-    /// Attempts and sets that ended runs left open; see [`RunReader::open_attempts`].
+    /// Attempts and sets that ended runs, all or these, left open; see [`RunReader::open_attempts`].
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn left_open(&self, days: Option<u32>) -> AuditResult<UnfinishedWrites> {
+    pub async fn left_open(
+        &self,
+        days: Option<u32>,
+        among: Option<HashSet<String>>,
+    ) -> AuditResult<UnfinishedWrites> {
         let own = self.settling();
         self.place
-            .on(move |place| left_open(place, days, &own))
+            .on(move |place| left_open(place, days, among.as_ref(), &own))
             .await
     }
 
@@ -135,7 +139,7 @@ impl UnsettledWrites {
     /// # Errors
     /// If the runs cannot be read.
     pub async fn forget_settled(&self) -> AuditResult<()> {
-        let open = self.left_open(None).await?;
+        let open = self.left_open(None, None).await?;
         let attempts = open.attempts.iter().map(|attempt| attempt.entry.call);
         let sets = open.sets.iter().map(|open| open.set);
         self.keep(&attempts.chain(sets).collect());
@@ -147,13 +151,14 @@ pub(in crate::audit) fn open_attempts(
     place: &AuditLayout,
     days: Option<u32>,
 ) -> AuditResult<Vec<OpenAttempt>> {
-    Ok(left_open(place, days, &Unsettled::default())?.attempts)
+    Ok(left_open(place, days, None, &Unsettled::default())?.attempts)
 }
 
-/// Finds attempts and sets that ended runs left open, or that this process could not record.
+/// Finds attempts and sets that ended runs, all or these, left open, or that this process could not record.
 fn left_open(
     place: &AuditLayout,
     days: Option<u32>,
+    among: Option<&HashSet<String>>,
     own: &Unsettled,
 ) -> AuditResult<UnfinishedWrites> {
     let since = days.and_then(|days| {
@@ -169,7 +174,9 @@ fn left_open(
     let mut open: HashMap<(CallId, Option<String>), (String, OpenAttempt)> = HashMap::new();
     let mut sets: HashMap<CallId, OpenSet> = HashMap::new();
     let is_own = |run: &RunFile| own.runs.contains(run.name());
-    for run in runs.iter().filter(|run| !run.is_locked || is_own(run)) {
+    let is_among = |run: &RunFile| among.is_none_or(|among| among.contains(run.name()));
+    let ended = |run: &&RunFile| (!run.is_locked && is_among(run)) || is_own(run);
+    for run in runs.iter().filter(ended) {
         scan([run], &["\"attempt\"", "\"outcome\""], |record, _| {
             let Some(call) = record.call else { return };
             let key = (call, record.step.clone());

@@ -156,7 +156,7 @@ impl WriteHistory {
 
     /// The outcome of a set without an end: a living server is sending it, or it was cut short.
     async fn without_end(&self, id: CallId) -> Result<SetOutcome> {
-        let open = self.audit.unsettled.left_open(None).await?;
+        let open = self.audit.unsettled.left_open(None, None).await?;
         let is_cut = open.sets.iter().any(|open| open.set == id);
         Ok(if is_cut {
             SetOutcome::Interrupted

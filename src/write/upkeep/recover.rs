@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, OnceCell};
 
@@ -72,7 +72,7 @@ pub(crate) struct Recovery {
     patience: Timeouts,
     keep: Arc<RwLock<Keep>>,
     once: OnceCell<()>,
-    /// The runs that had ended by the last look, and their lengths, where servers elsewhere share the store.
+    /// The runs that had ended by the last look, and their lengths.
     ended: Mutex<Option<HashSet<(String, u64)>>>,
     /// The time of the last vain try to settle attempts of this run.
     tried: Mutex<Option<Instant>>,
@@ -103,7 +103,12 @@ impl Recovery {
     /// again if there was no room to put outcomes on record; takes at most 1.5 times as long as
     /// settling one write.
     pub(crate) async fn done(&self) {
-        self.once.get_or_init(|| self.in_time()).await;
+        let first = || async {
+            if let Err(error) = self.ended_meanwhile().boxed().await {
+                tracing::warn!(%error, "the runs that ended could not be listed");
+            }
+        };
+        self.once.get_or_init(first).await;
         if !self.audit.unsettled.is_any() {
             return;
         }
@@ -113,38 +118,50 @@ impl Recovery {
         if !is_due || !self.audit.unsettled.is_any() || self.audit.go_on().await.is_err() {
             return;
         }
-        self.in_time().await;
+        self.in_time(None).await;
         if let Err(error) = self.audit.unsettled.forget_settled().await {
             tracing::warn!(%error, "what is settled of this run could not be looked for");
         }
         *tried = self.audit.unsettled.is_any().then(Instant::now);
     }
 
-    /// Waits until the open attempts of runs that ended meanwhile are settled, where servers elsewhere share the
-    /// store: what one of them had sent may still be under way when its leases are free.
+    /// Waits until the open attempts of runs that ended meanwhile are settled: what another server had sent may
+    /// still be under way when its locks are free.
+    ///
+    /// # Errors
+    /// If the runs cannot be listed, where servers elsewhere share the store.
     pub(crate) async fn ended_meanwhile(&self) -> AuditResult<()> {
-        if !self.audit.store().is_remote() {
-            return Ok(());
-        }
         // Who comes second waits until the first is done.
         let mut last = self.ended.lock().await;
         let runs = self.audit.runs.clone();
-        let all = blocking::<_, AuditError, _>(move || runs.all()).await?;
+        let all = match blocking::<_, AuditError, _>(move || runs.all()).await {
+            Err(error) if !self.audit.store().is_remote() => {
+                // A file of somebody else among the runs stops no write here.
+                tracing::warn!(%error, "the runs that ended meanwhile could not be listed");
+                return Ok(());
+            }
+            all => all?,
+        };
         // Its length tells a run that ended from the same one, taken up again and ended later.
         let ended = all.iter().filter(|run| !run.is_locked);
         let ended: HashSet<_> = ended
             .map(|run| (run.name().to_owned(), run.length))
             .collect();
-        if last.as_ref().is_none_or(|last| !ended.is_subset(last)) {
-            self.in_time().await;
+        let new = last.as_ref().map(|last| {
+            let new = ended.difference(last);
+            new.map(|(name, _)| name.clone()).collect::<HashSet<_>>()
+        });
+        if new.as_ref().is_none_or(|new| !new.is_empty()) {
+            self.in_time(new).await;
         }
         *last = Some(ended);
         Ok(())
     }
 
-    async fn in_time(&self) {
+    /// Settles what is open, if any of these runs, or of all, left something.
+    async fn in_time(&self, among: Option<HashSet<String>>) {
         let longest = self.patience.settling * 3 / 2;
-        match tokio::time::timeout(longest, self.recover()).await {
+        match tokio::time::timeout(longest, self.recover(among)).await {
             Ok(Ok(()) | Err(AuditError::Ended)) => {}
             Ok(Err(error)) => {
                 tracing::warn!(%error, "attempts that are open could not be looked for");
@@ -155,14 +172,14 @@ impl Recovery {
         }
     }
 
-    async fn recover(&self) -> AuditResult<()> {
-        let days = Some(self.keep.read().days);
-        if self.audit.unsettled.left_open(days).await?.is_empty() {
+    async fn recover(&self, among: Option<HashSet<String>>) -> AuditResult<()> {
+        let (unsettled, days) = (&self.audit.unsettled, Some(self.keep.read().days));
+        if unsettled.left_open(days, among).await?.is_empty() {
             return Ok(());
         }
         // After waiting here, the outcomes of the process before us are on record.
         let _turn = self.audit.lock_recovery(self.patience.queueing).await?;
-        let open = self.audit.unsettled.left_open(days).await?;
+        let open = unsettled.left_open(days, None).await?;
         stream::iter(open.attempts.into_iter().rev().take(MOST))
             .for_each_concurrent(AT_ONCE, |attempt| self.take_up(attempt))
             .await;
@@ -418,11 +435,19 @@ fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> RecoveredOut
 #[cfg(test)]
 mod tests {
     use crate::gates::WritePolicy;
-    use crate::write::testing::{office, policy};
+    use crate::write::testing::{Office, office, policy};
 
     #[tokio::test]
     async fn what_a_server_left_that_came_and_went_between_two_looks_is_settled() {
         let one = office();
+        settles_what_others_left(&one).await;
+        // So does a server that shares its store with others elsewhere.
+        one.shares_store();
+        settles_what_others_left(&one).await;
+    }
+
+    async fn settles_what_others_left(one: &Office) {
+        let before = one.words("event").len();
         let mut beside = [(); 2].map(|()| Some(one.beside(policy(WritePolicy::Preview))));
         one.desk.recovered_since().await.unwrap();
         for (past, server) in beside.iter_mut().enumerate() {
@@ -433,7 +458,7 @@ mod tests {
             one.desk.recovered_since().await.unwrap();
             let mut events = one.words("event");
             events.sort();
-            assert_eq!(events.len(), 2 * (past + 1), "{events:?}");
+            assert_eq!(events.len() - before, 2 * (past + 1), "{events:?}");
             assert!(events.ends_with(&["outcome".to_owned()]), "{events:?}");
             // The attempt names no states, as if they were lost.
             assert!(one.words("reason").contains(&super::LOST.to_owned()));

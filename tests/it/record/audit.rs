@@ -330,12 +330,19 @@ async fn childs_part_goes_on_when_there_is_room_again() {
         .unwrap();
     assert_eq!(log.check(), Ok(()));
     // Only what is not under way any more may be settled, and only by this process.
-    let open = log.unsettled.left_open(None).await.unwrap();
+    let open = log.unsettled.left_open(None, None).await.unwrap();
     let calls: Vec<CallId> = open.attempts.iter().map(|open| open.entry.call).collect();
     assert_eq!(calls, [lost]);
     assert!(open.attempts[0].may_be_sent);
     let other = AuditLog::new(&dir, "docs");
-    assert!(other.unsettled.left_open(None).await.unwrap().is_empty());
+    assert!(
+        other
+            .unsettled
+            .left_open(None, None)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     log.record(open.attempts[0].outcome(Outcome::Applied))
         .await
         .unwrap();

@@ -225,6 +225,7 @@ async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
 #[tokio::test]
 async fn any_server_takes_the_answer_to_a_question_once_and_for_its_call_alone() {
     let one = office();
+    one.shares_store();
     let other = one.beside(policy(person()));
     let yes = PersonReply::Yes(ApprovalScope::Once);
     let update = set(update(1));
