@@ -1,6 +1,6 @@
 //! Turns changes made in the folder into changes of the wiki. They go the way of every write.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::base::{Base, FolderScope};
 use super::error::TOO_LARGE;
@@ -11,8 +11,9 @@ use super::remote_changes::RemotePages;
 use super::status::scope_of;
 use super::text::{Texts, read, written};
 use crate::audit::DraftChange;
+use crate::error::Failure;
 use crate::files::{FilesError, Folder, Pulled, Stage, Strange};
-use crate::page::{NewPath, PagePlace, PageState};
+use crate::page::{Locale, NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;
 use crate::write::unfit_field;
 
@@ -66,6 +67,12 @@ impl Ready {
         };
         let standing =
             |place: Option<PagePlace>| place.and_then(|place| standing_at(&here, &place, deletes));
+        let lacking = if ready.faults.is_empty() {
+            lacking_locales(wiki, &here).await
+        } else {
+            HashMap::new()
+        };
+        let lacks = |place: Option<PagePlace>| place.and_then(|(locale, _)| lacking.get(&locale));
         let is_held_by = |stays: &PulledPage| {
             let name = &stays.name;
             format!("it is for the page of {name}, which the wiki has there; move this file")
@@ -80,6 +87,8 @@ impl Ready {
                 ready.fault(name, "was changed in the wiki, too; pull first");
             } else if known.moves_to().is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "another page is there in the wiki; move this file");
+            } else if let Some(why) = lacks(known.moves_to()) {
+                ready.fault(name, why);
             } else if let Some(stays) = standing(known.moves_to()) {
                 ready.fault(name, &is_held_by(stays));
             } else if is_changed {
@@ -89,6 +98,8 @@ impl Ready {
         for (name, texts) in &here.new {
             if decode(name).is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "was made in the wiki, too; pull first");
+            } else if let Some(why) = lacks(decode(name)) {
+                ready.fault(name, why);
             } else {
                 match standing(decode(name)) {
                     Some(stays) => ready.fault(name, &is_held_by(stays)),
@@ -212,6 +223,25 @@ impl Ready {
             }
         }
     }
+}
+
+/// The locales of new places that the wiki has not, each with what to say of it: the name of any directory
+/// may have the form of a locale.
+async fn lacking_locales(wiki: &Wiki, here: &LocalFolder) -> HashMap<Locale, String> {
+    let new = here.new.keys().filter_map(|name| decode(name));
+    let moved = here.pages.values().filter_map(PulledPage::moves_to);
+    let locales: BTreeSet<Locale> = new.chain(moved).map(|(locale, _)| locale).collect();
+    let mut lacking = HashMap::new();
+    for locale in locales {
+        if let Some(unknown) = wiki.unknown_locale(&locale).await {
+            let why = Failure::from(unknown).message;
+            lacking.insert(
+                locale,
+                format!("{why} Move the file to where a page can be"),
+            );
+        }
+    }
+    lacking
 }
 
 /// The pulled page that stays at a place. Its files may have another name, as where names differ only

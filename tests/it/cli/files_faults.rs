@@ -113,6 +113,25 @@ async fn a_page_whose_file_got_a_name_that_no_page_has_is_not_deleted() {
 }
 
 #[tokio::test]
+async fn files_in_a_directory_that_is_no_locale_of_the_wiki_are_named() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "One line of a.\n")]).await).await;
+    work.write("src/readme.md", "What the program does.\n");
+    work.rename("en/docs/a.md", "ab-CD/docs/a.md");
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    let wanted = ["ab-CD/docs/a", "src/readme"].map(|name| {
+        let (locale, _) = name.split_once('/').unwrap();
+        format!(
+            "  {name}: The wiki has no locale {locale}; it has: de, en. Move the file to where a page can be\n"
+        )
+    });
+    assert_eq!(
+        refused.stderr,
+        format!("error: nothing was pushed:\n{}", wanted.concat())
+    );
+    assert!(mutations(&work.wiki).is_empty());
+}
+
+#[tokio::test]
 async fn a_page_that_the_wiki_moves_out_of_the_folders_part_is_not_called_deleted() {
     let pages = [
         ("docs/a", "One line of a.\n"),
