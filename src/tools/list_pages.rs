@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 pub(super) use choice::Choice;
 
 use super::cursor;
+use super::no_page::nowhere;
 use super::output::{AUTHOR, PageSummary, written};
 use super::page_argument;
 use super::prelude::*;
@@ -106,9 +107,6 @@ const USUAL: &[PageListField] = &[
 /// The reason why a list by tags has no tags (W7).
 const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
 
-/// The note if nothing is listed because of the path, not the filters.
-const NOWHERE: &str = "No page that the key may see is at or below this path in this locale: check path and locale (/en/docs names both) with wikijs_get_page_tree or wikijs_search_pages.";
-
 /// Its answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -187,11 +185,10 @@ impl Tool for ListPages {
         if part.pages.is_empty() && query.after.is_none() {
             input::known_locale(&context.wiki, query.locale.as_ref()).await?;
         }
-        let is_bare = part.pages.is_empty() && query.after.is_none() && query.path.is_some();
-        let hint = if is_bare && is_nowhere(&context.wiki, &query).await? {
-            Some(NOWHERE)
-        } else {
-            None
+        let is_bare = part.pages.is_empty() && query.after.is_none();
+        let hint = match &query.path {
+            Some(path) if is_bare => nowhere(&context.wiki, query.locale.as_ref(), path).await?,
+            _ => None,
         };
         let fields = input.fields.as_deref().unwrap_or(USUAL);
         let mut unavailable = BTreeMap::new();
@@ -226,16 +223,6 @@ impl Tool for ListPages {
             other_locales: some_count(elsewhere),
         })
     }
-}
-
-/// True if no page at all is at or below the path.
-async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool> {
-    let all = ListQuery {
-        locale: query.locale.clone(),
-        path: query.path.clone(),
-        ..ListQuery::default()
-    };
-    Ok(wiki.list(&all, 1).await?.pages.is_empty())
 }
 
 /// A page reduced to these members and its id.

@@ -1,13 +1,16 @@
-//! Makes the failure for a name that leads to no page: it says whether the place that the name spells
-//! out may be written.
+//! Says where a name or a path leads to no page: a failure, which says whether the place that the name spells
+//! out may be written, or a hint.
 
 use serde_json::json;
 
 use super::context::ToolContext;
 use super::input::new_place;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::page::{Locale, PagePath, escaped};
-use crate::wiki::{Right, Unresolved, Wiki};
+use crate::wiki::{ListQuery, Right, Unresolved, Wiki};
+
+/// The hint if nothing is found because of the path, not the words or filters.
+const NOWHERE: &str = "No page that the key may see is at or below this path in this locale: check path and locale (/en/docs names both) with wikijs_get_page_tree or wikijs_search_pages.";
 
 /// The failure for a name that leads to no page. It says nothing of pages that may not be read.
 pub(super) async fn no_page(
@@ -46,6 +49,21 @@ pub(super) async fn no_page(
         "why": why.as_deref().unwrap_or("no page that you may read is there"),
     });
     failure.detail("place", place)
+}
+
+/// The hint if no page at all is at or below a path.
+pub(super) async fn nowhere(
+    wiki: &Wiki,
+    locale: Option<&Locale>,
+    path: &PagePath,
+) -> Result<Option<&'static str>> {
+    let all = ListQuery {
+        locale: locale.cloned(),
+        path: Some(path.clone()),
+        ..ListQuery::default()
+    };
+    let is_empty = wiki.list(&all, 1).await?.pages.is_empty();
+    Ok(is_empty.then_some(NOWHERE))
 }
 
 /// Says that the key lacks the right to make a page at a place, if the wiki tells so.

@@ -10,6 +10,7 @@ mod scope;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::no_page::nowhere;
 use super::prelude::*;
 use crate::index::ContentHit;
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
@@ -105,7 +106,7 @@ pub(super) struct Output {
     meaning: Option<String>,
     /// Number of further pages with matching lines.
     hits_left: Option<i64>,
-    /// Advice if more pages match than are shown.
+    /// Advice if more pages match than are shown, or no page is at the path.
     hint: Option<&'static str>,
     /// Number of further hits in locales other than the configured one, as far as engine and index
     /// know.
@@ -168,7 +169,7 @@ impl Tool for SearchPages {
             (Some(asked), None) => {
                 let scope = Arc::new(SearchScope::load(&context, &input).await?);
                 let place = input.r#in.unwrap_or_default();
-                let output = match (input.r#match, input.query) {
+                let mut output = match (input.r#match, input.query) {
                     (Some(way @ (MatchMode::Exact | MatchMode::Regex)), Some(query)) => {
                         matching::matching(&context, &query, way, (&scope, place), limit).await?
                     }
@@ -176,6 +177,11 @@ impl Tool for SearchPages {
                 };
                 if output.hits.is_empty() {
                     input::known_locale(&context.wiki, scope.locale()).await?;
+                    if let Some(path) = scope.path() {
+                        // Where the list cannot be had, the answer lacks this hint alone.
+                        let hint = nowhere(&context.wiki, scope.locale(), path).await;
+                        output.hint = hint.unwrap_or_default();
+                    }
                 }
                 Ok(output)
             }

@@ -66,6 +66,10 @@ impl SearchScope {
         self.locales.one.as_ref()
     }
 
+    pub(super) const fn path(&self) -> Option<&PagePath> {
+        self.path.as_ref()
+    }
+
     /// True if the locale is only the default, so that pages in others are counted.
     pub(super) const fn is_fallback(&self) -> bool {
         self.locales.is_fallback

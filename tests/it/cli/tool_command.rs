@@ -409,6 +409,7 @@ async fn as_text_an_answer_shows_what_it_shows_as_json() {
         [LIST, { "path": "docs/configuration", "fields": ["path", "lastAuthor"] }, "lastAuthor"],
         [BY_ID, { "id": id, "view": "outline" }, "block:code"],
         [LIST, { "path": "not/there" }, "No page that the key may see"],
+        [SEARCH, { "query": "make", "path": "not/there" }, "No page that the key may see"],
     ])) {
         let text = arguments.to_string();
         let command = tool(&wiki, dir.path(), &["call", name, "--args", &text]);
