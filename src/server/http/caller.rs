@@ -1,7 +1,6 @@
 //! The layer `client`: finds the caller of a request, its site and the app that answers it.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use super::super::clients::client_record::ClientRecord;
 use super::super::clients::secret::TOKEN_PREFIX;
 use super::super::delegates::delegations::Delegations;
 use super::super::mcp::caller::CallerContext;
-use super::super::mcp::site_directory::{Directory, VisibleSites};
+use super::super::mcp::site_directory::Directory;
 use super::super::{App, Site};
 use super::address::origin_of;
 use super::apps::Apps;
@@ -191,14 +190,19 @@ impl Callers {
             review: page_host::url_for(&self.state, peer, headers),
             ..CallerContext::alone(app, called_in)
         };
-        context.sites = Some(Arc::new(Directory(SeenSites {
-            callers: Arc::clone(self),
-            own: context.clone(),
-            site: site.number,
-            has_own_key: settings.has_caller_keys,
-            session: session.clone(),
-            delegations,
-        })));
+        let (callers, own, of_session) = (Arc::clone(self), context.clone(), session.clone());
+        let (number, has_own_key) = (site.number, settings.has_caller_keys);
+        context.sites = Some(Directory::new(context.clone(), move || {
+            // Its key is of one wiki and goes to no other.
+            if has_own_key {
+                return Vec::new();
+            }
+            callers.elsewhere(
+                (&own, number),
+                of_session.as_deref(),
+                delegations.as_deref(),
+            )
+        }));
         Ok(HttpCaller {
             rate: rate.unwrap_or(u32::MAX).min(settings.rate),
             context,
@@ -224,54 +228,31 @@ impl Callers {
         let app = own.follow(app);
         (own, app)
     }
-}
 
-/// The sites that a caller over HTTP sees.
-struct SeenSites {
-    callers: Arc<Callers>,
-    own: CallerContext,
-    /// The number of its session's site.
-    site: u64,
-    /// True if it brings a key, which is of one wiki and goes to no other.
-    has_own_key: bool,
-    session: Option<String>,
-    delegations: Option<Arc<Delegations>>,
-}
-
-impl fmt::Debug for SeenSites {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SeenSites").finish_non_exhaustive()
-    }
-}
-
-impl SeenSites {
-    /// The same caller on another site.
-    fn at(&self, site: &Arc<Site>) -> CallerContext {
-        let client = self.own.client.as_deref();
-        let (apps, app) = self.callers.apps(site);
-        let app = apps.within(client, app);
-        let name = client.map_or(UNNAMED, |client| &client.identity);
-        let owner = format!("{} {name}", site.identity());
-        let family = self.delegations.as_ref().map(|own| own.on(site));
-        CallerContext {
-            app,
-            session: session_id(&owner, self.session.as_deref(), client),
-            family: family.map(|own| -> Arc<dyn Family> { Arc::new(own) }),
-            ..self.own.clone()
-        }
-    }
-}
-
-impl VisibleSites for SeenSites {
-    fn all(&self) -> impl Iterator<Item = CallerContext> {
-        let (all, client) = (&self.callers.state.sites, self.own.client.as_deref());
-        let is_other = move |site: &Arc<Site>| {
-            let sees = client.is_none_or(|client| client.sees(site, all));
-            sees && site.number != self.site && !self.has_own_key
+    /// A caller at the other sites that its client sees.
+    fn elsewhere(
+        &self,
+        (own, site): (&CallerContext, u64),
+        session: Option<&str>,
+        delegations: Option<&Delegations>,
+    ) -> Vec<CallerContext> {
+        let (sites, client) = (&self.state.sites, own.client.as_deref());
+        let is_other = |other: &&Arc<Site>| {
+            other.number != site && client.is_none_or(|client| client.sees(other, sites))
         };
-        let others = all.all().to_vec().into_iter().filter(is_other);
-        let others = others.map(|site| self.at(&site));
-        std::iter::once(self.own.clone()).chain(others)
+        let at = |site: &Arc<Site>| {
+            let (apps, app) = self.apps(site);
+            let name = client.map_or(UNNAMED, |client| &client.identity);
+            let owner = format!("{} {name}", site.identity());
+            let family = delegations.map(|own| own.on(site));
+            CallerContext {
+                app: apps.within(client, app),
+                session: session_id(&owner, session, client),
+                family: family.map(|own| -> Arc<dyn Family> { Arc::new(own) }),
+                ..own.clone()
+            }
+        };
+        sites.all().iter().filter(is_other).map(at).collect()
     }
 }
 

@@ -26,7 +26,7 @@ use super::super::site::{Site, Sites};
 use super::caller::CallerContext;
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
-use super::site_directory::{Directory, OwnSites};
+use super::site_directory::Directory;
 use super::subscriptions::{self, Subscriptions};
 use super::{elicit, methods, progress, prompts, resources, result, tasks};
 use crate::audit::CallId;
@@ -88,9 +88,8 @@ impl Handler {
         let site = self.site.as_ref().map(SiteName::as_str);
         let site = self.sites.find(site)?;
         let app = site.app();
-        let sites = OwnSites::new(Arc::clone(&app), &self.sites, session);
         Some(CallerContext {
-            sites: Some(Arc::new(Directory(sites))),
+            sites: Some(Directory::of_all(&app, &self.sites, session)),
             called: self.site.clone(),
             family: Some(Arc::new(Delegations::over_stdio(&site))),
             ..CallerContext::alone(app, session.clone())

@@ -1,7 +1,7 @@
 //! The wikis of a server as one caller sees them: what is known of each, and its index brought up
 //! to date.
 
-use std::fmt::Debug;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,63 +28,75 @@ const REMEMBER: &str = "wikijs_remember";
 /// The time for which a call waits for an index.
 const SYNCING: Duration = Duration::from_secs(50);
 
-/// The sites that a caller may see, with what it is there; that of its session first.
-pub(in crate::server) trait VisibleSites: Debug + Send + Sync {
-    /// All of them, as they are now.
-    fn all(&self) -> impl Iterator<Item = CallerContext>;
+/// The sites that a caller may see, with what it is there.
+pub(in crate::server) struct Directory {
+    /// The caller at the site of its session.
+    own: CallerContext,
+    /// The caller at the other sites, as they are now.
+    others: Box<dyn Fn() -> Vec<CallerContext> + Send + Sync>,
 }
 
-/// The sites of a server without names for its callers.
-#[derive(Debug)]
-pub(in crate::server) struct OwnSites {
-    own: Arc<App>,
-    sites: Arc<Sites>,
-    session: SessionId,
-}
-
-impl OwnSites {
-    pub(in crate::server) fn new(own: Arc<App>, sites: &Arc<Sites>, session: &SessionId) -> Self {
-        Self {
-            own,
-            sites: Arc::clone(sites),
-            session: session.clone(),
-        }
+impl fmt::Debug for Directory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Directory").finish_non_exhaustive()
     }
 }
 
-impl VisibleSites for OwnSites {
-    fn all(&self) -> impl Iterator<Item = CallerContext> {
-        let others = self.sites.all().to_vec().into_iter();
-        let others = others.map(|site| site.app());
-        let others = others.filter(|app| !Arc::ptr_eq(app, &self.own));
-        let all = std::iter::once(Arc::clone(&self.own)).chain(others);
-        all.map(|app| CallerContext::alone(app, self.session.clone()))
+impl Directory {
+    pub(in crate::server) fn new(
+        own: CallerContext,
+        others: impl Fn() -> Vec<CallerContext> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let others = Box::new(others);
+        Arc::new(Self { own, others })
+    }
+
+    /// The sites of a server without names for its callers.
+    pub(in crate::server) fn of_all(
+        app: &Arc<App>,
+        sites: &Arc<Sites>,
+        session: &SessionId,
+    ) -> Arc<Self> {
+        let own = CallerContext::alone(Arc::clone(app), session.clone());
+        let (app, sites, session) = (Arc::clone(app), Arc::clone(sites), session.clone());
+        Self::new(own, move || {
+            let all = sites.all();
+            let others = all.iter().map(|site| site.app());
+            let others = others.filter(|other| !Arc::ptr_eq(other, &app));
+            let at = |app| CallerContext::alone(app, session.clone());
+            others.map(at).collect()
+        })
+    }
+
+    /// The caller at the site of a name, or of the session, if they may see it.
+    fn find(&self, name: Option<&str>) -> Option<CallerContext> {
+        let is_meant = |visit: &CallerContext| {
+            let own = visit.app.desk.audit().site();
+            name.is_none() || own.map(SiteName::as_str) == name
+        };
+        if is_meant(&self.own) {
+            return Some(self.own.clone());
+        }
+        (self.others)().into_iter().find(is_meant)
     }
 }
 
 /// The only site of a command.
 pub fn site_of(app: &Arc<App>, caller: &Caller) -> Arc<dyn SiteDirectory> {
-    let sites = Sites::only(Arc::clone(app));
-    Arc::new(Directory(OwnSites::new(
-        Arc::clone(app),
-        &sites,
-        &caller.session,
-    )))
+    let own = CallerContext::alone(Arc::clone(app), caller.session.clone());
+    Directory::new(own, Vec::new)
 }
 
-/// Tells of the sites that a caller may see.
-#[derive(Debug)]
-pub(in crate::server) struct Directory<T>(pub(in crate::server) T);
-
 #[async_trait::async_trait]
-impl<T: VisibleSites> SiteDirectory for Directory<T> {
+impl SiteDirectory for Directory {
     async fn list(&self, caller: &Caller) -> Vec<Value> {
-        let all: Vec<CallerContext> = self.0.all().collect();
-        join_all(all.iter().map(|visit| overview(visit, caller))).await
+        let others = (self.others)();
+        let all = std::iter::once(&self.own).chain(&others);
+        join_all(all.map(|visit| overview(visit, caller))).await
     }
 
     async fn status(&self, caller: &Caller, name: Option<&str>) -> Option<Result<Value>> {
-        let visit = find(&self.0, name)?;
+        let visit = self.find(name)?;
         let reader = ResourceReader {
             visit: &visit,
             caller: at(&visit, caller),
@@ -99,22 +111,13 @@ impl<T: VisibleSites> SiteDirectory for Directory<T> {
         name: Option<&str>,
         message: Option<ExchangeMessage>,
     ) -> Option<Result<Value>> {
-        let visit = find(&self.0, name)?;
+        let visit = self.find(name)?;
         let caller = at(&visit, caller);
         Some(match message {
             Some(message) => answer_peer(&visit, &caller, message).await,
             None => Box::pin(sync(&visit, &caller)).await,
         })
     }
-}
-
-/// The site of a name, or of the session, that the caller may see.
-fn find(sites: &impl VisibleSites, name: Option<&str>) -> Option<CallerContext> {
-    let is_meant = |visit: &CallerContext| {
-        let own = visit.app.desk.audit().site();
-        name.is_none() || own.map(SiteName::as_str) == name
-    };
-    sites.all().find(is_meant)
 }
 
 /// A caller as it is on another site.
