@@ -342,8 +342,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let visit = self.visit(&context)?;
-        let can_ask = elicit::can_ask(&context, visit.session.lasts());
-        Ok(prompts::Offer::to(&visit, can_ask).list())
+        Ok(prompts::Offer::to(&visit, &context).list())
     }
 
     async fn get_prompt(
@@ -352,8 +351,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let visit = self.visit(&context)?;
-        let can_ask = elicit::can_ask(&context, visit.session.lasts());
-        let offer = prompts::Offer::to(&visit, can_ask);
+        let offer = prompts::Offer::to(&visit, &context);
         offer.get(request).map(Into::into)
     }
 
@@ -364,8 +362,7 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         let visit = self.visit(&context)?;
         let caller = visit.caller("", Asker::Nobody, &context);
-        let can_ask = elicit::can_ask(&context, visit.session.lasts());
-        let offer = prompts::Offer::to(&visit, can_ask);
+        let offer = prompts::Offer::to(&visit, &context);
         let complete = offer.complete(&caller, request);
         answered(&context, complete).await
     }

@@ -12,10 +12,12 @@ use rmcp::model::{
     CompleteRequestParams, CompleteResult, GetPromptRequestParams, GetPromptResult, JsonObject,
     ListPromptsResult, PromptArgument, PromptMessage, Reference, Role,
 };
+use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use time::Duration;
 
 use super::caller::CallerContext;
+use super::elicit::can_ask;
 use super::resources;
 use super::result;
 use super::session_rules::{SessionRules, Writes};
@@ -139,8 +141,12 @@ pub(in crate::server) struct Offer<'a> {
 }
 
 impl<'a> Offer<'a> {
-    /// The prompts of a session whose client can or cannot ask a person.
-    pub(in crate::server) fn to(visit: &'a CallerContext, can_ask: bool) -> Self {
+    /// The prompts of the session of a request.
+    pub(in crate::server) fn to(
+        visit: &'a CallerContext,
+        context: &RequestContext<RoleServer>,
+    ) -> Self {
+        let can_ask = can_ask(context, visit.session.lasts());
         let writes = SessionRules::new(visit, can_ask).writes;
         Self {
             visit,

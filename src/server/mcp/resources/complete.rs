@@ -6,8 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
 
 use super::super::caller::CallerContext;
-use super::refused;
-use crate::wiki::AllPages;
+use super::or_refused;
 
 /// The locales that pages have, or the paths of a locale.
 pub(in crate::server) async fn complete(
@@ -17,7 +16,7 @@ pub(in crate::server) async fn complete(
     let typed = &request.argument.value;
     match request.argument.name.as_str() {
         "locale" => {
-            let all = listed(visit).await?;
+            let all = or_refused(visit, visit.app.wiki.pages_lately().await).await?;
             let locales = all.iter().map(|page| page.locale.as_str());
             values(typed, locales)
         }
@@ -42,18 +41,11 @@ pub(in crate::server) async fn paths(
     locale: Option<&str>,
     typed: &str,
 ) -> Result<CompleteResult, ErrorData> {
-    let all = listed(visit).await?;
+    let all = or_refused(visit, visit.app.wiki.pages_lately().await).await?;
     let locale = locale.unwrap_or(visit.app.wiki.settings().default_locale.as_str());
     let pages = all.iter();
     let of_locale = pages.filter(|page| page.locale.as_str() == locale);
     values(typed, of_locale.map(|page| page.path.as_str()))
-}
-
-async fn listed(visit: &CallerContext) -> Result<std::sync::Arc<AllPages>, ErrorData> {
-    match visit.app.wiki.pages_lately().await {
-        Ok(all) => Ok(all),
-        Err(error) => Err(refused(visit, error.into()).await),
-    }
 }
 
 /// The values that begin with the typed text, then those that contain it.

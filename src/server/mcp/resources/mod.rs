@@ -120,10 +120,10 @@ async fn text_at(reader: &ResourceReader<'_>, uri: &str) -> Result<ReadResourceR
     };
     let (text, kept) = match own.text {
         Some(text) => (offered.markdown(text), KEPT_MS),
-        None => match Box::pin(status_of(reader)).await {
-            Ok(status) => (status.to_string(), 0),
-            Err(failure) => return Err(refused(reader.visit, failure).await),
-        },
+        None => {
+            let status = Box::pin(status_of(reader)).await;
+            (or_refused(reader.visit, status).await?.to_string(), 0)
+        }
     };
     let text = ResourceContents::text(text, own.uri).with_mime_type(own.mime_type);
     Ok(ReadResourceResult::new(vec![text]).with_ttl_ms(kept))
@@ -138,5 +138,16 @@ pub(in crate::server) async fn refused(visit: &CallerContext, failure: Failure) 
     match failure.code {
         Code::PageNotFound => ErrorData::resource_not_found(message, data),
         _ => ErrorData::internal_error(message, data),
+    }
+}
+
+/// The same of what may have failed.
+async fn or_refused<T>(
+    visit: &CallerContext,
+    done: Result<T, impl Into<Failure>>,
+) -> Result<T, ErrorData> {
+    match done {
+        Ok(done) => Ok(done),
+        Err(failure) => Err(refused(visit, failure.into()).await),
     }
 }

@@ -8,7 +8,7 @@ use rmcp::model::{
 
 use super::super::caller::CallerContext;
 use super::super::{result, uri};
-use super::refused;
+use super::{or_refused, refused};
 use crate::error::{Code, Failure};
 use crate::page::{PageReading, escape_hidden};
 use crate::server::app::App;
@@ -37,10 +37,7 @@ pub(super) async fn list_behind(
         })?;
         query.after = Some(after);
     }
-    let part = match app.wiki.list(&query, PART).await {
-        Ok(part) => part,
-        Err(error) => return Err(refused(visit, error.into()).await),
-    };
+    let part = or_refused(visit, app.wiki.list(&query, PART).await).await?;
     // An address drops `..` segments, so it cannot name such a page.
     let pages = part.pages.iter().filter(|page| !page.path.climbs());
     resources.extend(pages.map(resource));
@@ -75,10 +72,7 @@ pub(super) async fn read(
         let failure = failure.hint(format!("A page's address is {TEMPLATE}."));
         return Err(refused(visit, failure).await);
     };
-    let page = match app.wiki.page_by_path(&locale, &path).await {
-        Ok(page) => page,
-        Err(error) => return Err(refused(visit, error.into()).await),
-    };
+    let page = or_refused(visit, app.wiki.page_by_path(&locale, &path).await).await?;
     let Some(text) = page.content.clone() else {
         let failure = Failure::new(
             Code::PermissionDenied,
