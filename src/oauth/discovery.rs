@@ -130,16 +130,15 @@ impl IssuerHttp {
 
 /// An address by which secrets and keys may travel.
 fn safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
-    let url = Url::parse(&String::deserialize(deserializer)?).ok();
-    url.filter(is_safe)
-        .ok_or_else(|| de::Error::custom("an address in it is neither https nor on loopback"))
+    checked(&String::deserialize(deserializer)?)
 }
 
 fn some_safe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
-    let url = text.map(|text| Url::parse(&text).ok().filter(is_safe));
-    url.map_or(Ok(None), |url| {
-        url.map(Some)
-            .ok_or_else(|| de::Error::custom("an address in it is neither https nor on loopback"))
-    })
+    text.map(|text| checked(&text)).transpose()
+}
+
+fn checked<E: de::Error>(text: &str) -> Result<Url, E> {
+    let url = Url::parse(text).ok().filter(is_safe);
+    url.ok_or_else(|| E::custom("an address in it is neither https nor on loopback"))
 }

@@ -20,25 +20,13 @@ const RESTART: &str = "Tell the user to start this server again, as by reconnect
 /// Answers a connection of a server that has no wiki: it holds no key, opens no log, sends nothing.
 #[derive(Debug)]
 pub(super) struct WithoutWiki {
-    tools: Registry,
-    missing: Vec<&'static str>,
+    pub(super) tools: Registry,
+    pub(super) missing: Vec<&'static str>,
     /// The command line, by which its settings file is found.
-    given: CommandLineSettings,
+    pub(super) given: CommandLineSettings,
 }
 
 impl WithoutWiki {
-    pub(super) const fn new(
-        tools: Registry,
-        missing: Vec<&'static str>,
-        given: CommandLineSettings,
-    ) -> Self {
-        Self {
-            tools,
-            missing,
-            given,
-        }
-    }
-
     /// The tools that a server on these settings has for the only client of its stdin.
     fn offered(&self) -> Vec<&ToolDefinition> {
         // Whether its reads are bounded is known with the wiki.

@@ -315,20 +315,14 @@ impl ClientRegistry {
     /// The client of an id, if it is there at this moment and has not ended. To be asked again
     /// with every request of whoever signed in.
     pub fn by_id(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
-        let client = self.anew().into_iter().find(|client| client.id == id);
-        let client = client.or_else(|| {
+        let clients = Arc::clone(&self.within(Duration::ZERO).clients);
+        let is_it = |client: &&Arc<ClientRecord>| client.id == id && !client.has_ended();
+        let client = clients.iter().find(is_it).cloned().or_else(|| {
             let state = self.state.lock();
             let mut people = state.people.clients();
             people.find(|client| client.id == id).cloned()
         });
         client.as_ref().map(|client| self.came(client))
-    }
-
-    /// All clients valid now, however recently the file was read.
-    fn anew(&self) -> Vec<Arc<ClientRecord>> {
-        let clients = Arc::clone(&self.within(Duration::ZERO).clients);
-        let counting = clients.iter().filter(|client| !client.has_ended());
-        counting.map(Arc::clone).collect()
     }
 
     fn now(&self) -> MutexGuard<'_, ClientsState> {

@@ -133,9 +133,7 @@ impl CallerContext {
         let refusal = || ErrorData::invalid_request("this client may not read pages", None);
         may.then_some(()).ok_or_else(refusal)
     }
-}
 
-impl CallerContext {
     /// The caller of a tool, for writes and for the record.
     pub(in crate::server) fn caller(
         &self,

@@ -200,13 +200,6 @@ impl Handler {
             None => Err(unknown()),
         }
     }
-
-    /// The registry's own name of a tool, so that a name made up by a client is never recorded as a
-    /// tool.
-    fn tool(visit: &CallerContext, name: &str) -> &'static str {
-        let registry = visit.app.registry();
-        registry.find(name).map_or("", |tool| tool.name)
-    }
 }
 
 impl ServerHandler for Handler {
@@ -381,17 +374,19 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = self.visit(&context)?;
-        let tool = Self::tool(&visit, &request.name);
+        let registry = visit.app.registry();
+        let found = registry.find(&request.name);
+        // A name made up by a client is never recorded as a tool.
+        let tool = found.map_or("", |tool| tool.name);
         let id = new_id()?;
         let span = tracing::info_span!("call", %id, tool, client = visit.subject);
         let trace = trace_of(&context);
         // Boxed, since it is many times as large as everything else of a connection.
         let call = Box::pin(self.call(&visit, tool, request, context));
-        let registry = visit.app.registry();
         let client = visit.client.as_ref().map(|client| client.counted_as());
         let called = Called {
             tool,
-            can_write: registry.find(tool).is_some_and(ToolDefinition::can_write),
+            can_write: found.is_some_and(ToolDefinition::can_write),
             client: client.as_deref(),
             id,
         };

@@ -98,7 +98,12 @@ pub async fn serve_tools_alone(
     given: CommandLineSettings,
     stop: CancellationToken,
 ) -> Result<StdioEnd, String> {
-    answer(WithoutWiki::new(tools, missing, given), stop).await
+    let handler = WithoutWiki {
+        tools,
+        missing,
+        given,
+    };
+    answer(handler, stop).await
 }
 
 /// Answers the only client of stdin and stdout.
