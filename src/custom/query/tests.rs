@@ -2,15 +2,13 @@ use serde_json::{Value, json};
 
 use super::{Query, UncheckedQuery};
 use crate::custom::schema::testing;
+use crate::words::separated;
 
 fn check(text: &str) -> Result<Query, String> {
     let text = format!("# About it.\n{text}");
     let draft = UncheckedQuery::parse("q.graphql", &text);
     let checked = draft.and_then(|draft| draft.check(&testing::wiki()));
-    checked.map_err(|faults| {
-        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        told.join("\n")
-    })
+    checked.map_err(|faults| separated(faults, "\n"))
 }
 
 fn faults(text: &str) -> String {
@@ -175,9 +173,7 @@ fn size_depth_and_aliases_are_bounded() {
 #[test]
 fn a_file_needs_a_name_and_a_description() {
     let told = |file: &str, text: &str| {
-        let faults = UncheckedQuery::parse(file, text).expect_err("faults");
-        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        told.join("\n")
+        separated(UncheckedQuery::parse(file, text).expect_err("faults"), "\n")
     };
     insta::assert_snapshot!(told("Find-Users.graphql", "{ users { list { id } } }"), @r#"
     Find-Users.graphql: its name becomes the tool's: a small letter, then small letters, digits and _, up to 57 characters, then .graphql
@@ -220,13 +216,7 @@ fn a_fragment_that_can_never_apply_is_refused() {
     let told = |text: &str| {
         let draft = UncheckedQuery::parse("q.graphql", &format!("# About it.\n{text}"));
         let checked = draft.and_then(|draft| draft.check(&schema));
-        match checked {
-            Ok(_) => String::new(),
-            Err(faults) => {
-                let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                told.join("; ")
-            }
-        }
+        separated(checked.err().unwrap_or_default(), "; ")
     };
     for good in [
         "{ a { ... on A { name } ... on Named { name } ... on Any { __typename } ... { name } } }",

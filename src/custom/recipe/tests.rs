@@ -2,6 +2,7 @@ use serde_json::{Map, Value, json};
 use time::macros::date;
 
 use super::Recipe;
+use crate::words::separated;
 
 const INCIDENT: &str = r#"
 name = "custom_report_incident"
@@ -52,9 +53,7 @@ fn expand(given: Value) -> Result<Value, Vec<(String, String)>> {
 }
 
 fn faults(text: &str) -> String {
-    let faults = Recipe::parse("r.toml", text).expect_err("faults");
-    let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    told.join("\n")
+    separated(Recipe::parse("r.toml", text).expect_err("faults"), "\n")
 }
 
 #[test]
@@ -174,10 +173,7 @@ fn every_fault_has_its_place() {
 fn at(path: &str) -> Result<Recipe, String> {
     let text = INCIDENT.replace("incidents/{{year}}/{{date}}-{{name}}", path);
     let with = text.replace("max_length = 60", "max_length = 60\nslash = true");
-    Recipe::parse("r.toml", &with).map_err(|faults| {
-        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        told.join("\n")
-    })
+    Recipe::parse("r.toml", &with).map_err(|faults| separated(faults, "\n"))
 }
 
 #[test]
