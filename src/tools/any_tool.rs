@@ -7,10 +7,12 @@ use serde_json::{Map, Value};
 
 use super::output::written;
 use super::{
-    Arguments, DescribedBy, Tool, ToolContext, ToolKind, Toolset, input, page_argument, schema,
+    Arguments, DescribedBy, Tool, ToolContext, ToolKind, Toolset, detail, input, page_argument,
+    propose, schema,
 };
 use crate::blocking;
 use crate::error::{Code, Failure, Result};
+use crate::write::Extent;
 
 pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value>> + Send>>;
 
@@ -18,7 +20,6 @@ pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value>> + Send>>
 pub(super) type ReadCall = Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>;
 
 /// A tool without its types: its toolset, the constants of [`Tool`], and what depends on the types.
-#[expect(clippy::struct_excessive_bools, reason = "the constants of a tool")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnyTool {
     pub(super) name: &'static str,
@@ -32,12 +33,35 @@ pub(super) struct AnyTool {
     pub(super) shows_image: bool,
     pub(super) takes_page_name: bool,
     pub(super) takes_folder: bool,
-    pub(super) shows_changes: bool,
-    pub(super) can_propose: bool,
+    pub(super) beside: Beside,
     /// Makes the schema of its arguments.
     pub(super) schema: fn() -> Map<String, Value>,
     /// Reads arguments by their schema.
     pub(super) read: fn(&Map<String, Value>, Arguments) -> Result<ReadCall>,
+}
+
+/// The arguments that a tool takes beside its own, which are no part of what is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    pub(super) detail: bool,
+    pub(super) propose: bool,
+}
+
+impl Beside {
+    /// Takes them from a call.
+    pub(super) fn take(self, from: &mut Arguments, extent: &mut Extent, proposes: &mut bool) {
+        if self.detail {
+            detail::take_argument(from, extent);
+        }
+        if self.propose {
+            propose::take(from, proposes);
+        }
+    }
+
+    /// Takes them from a call that is only checked.
+    pub(super) fn drop_from(self, arguments: &mut Arguments) {
+        self.take(arguments, &mut Extent::default(), &mut false);
+    }
 }
 
 fn read<T: Tool>(schema: &Map<String, Value>, arguments: Arguments) -> Result<ReadCall> {
@@ -61,8 +85,10 @@ impl AnyTool {
             shows_image: T::SHOWS_IMAGE,
             takes_page_name: T::TAKES_PAGE_NAME,
             takes_folder: T::TAKES_FOLDER,
-            shows_changes: T::SHOWS_CHANGES,
-            can_propose: T::CAN_PROPOSE,
+            beside: Beside {
+                detail: T::SHOWS_CHANGES,
+                propose: T::CAN_PROPOSE,
+            },
             schema: schema::of_input::<T::Input>,
             read: read::<T>,
         }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
-use super::any_tool::AnyTool;
+use super::any_tool::{AnyTool, Beside};
 use super::confirm_args::CONFIRM;
 use super::faults::ArgumentFaults;
 use super::intern::lasting;
@@ -19,7 +19,6 @@ use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_nam
 use crate::error::{Code, Failure, Result};
 use crate::gates::Asked;
 use crate::nearest::{did_you_mean, nearest};
-use crate::write::Extent;
 
 /// The most bytes of a query's answer, as text and as structured content together.
 const QUERY_BYTES: usize = 256 * 1024;
@@ -124,8 +123,10 @@ fn add_recipe(
     let is_free = |name: &str| {
         schema::has_member(&base.input, name) && !recipe.value_names().any(|own| own == name)
     };
-    let takes_detail = is_free(detail::DETAIL) && detail::add_to(&mut input);
-    let can_propose = is_free(propose::PROPOSE) && propose::add_to(&mut input);
+    let beside = Beside {
+        detail: is_free(detail::DETAIL) && detail::add_to(&mut input),
+        propose: is_free(propose::PROPOSE) && propose::add_to(&mut input),
+    };
     let definition = ToolDefinition {
         name,
         title: recipe.title.clone(),
@@ -145,23 +146,14 @@ fn add_recipe(
     let (recipe, own, input) = (Arc::new(recipe.clone()), Arc::new(own), Arc::new(input));
     let (of_check, input_of_check) = (Arc::clone(&recipe), Arc::clone(&input));
     let check: ArgumentCheck = Box::new(move |mut arguments| {
-        if takes_detail {
-            detail::take_argument(&mut arguments, &mut Extent::default());
-        }
-        if can_propose {
-            propose::take(&mut arguments, &mut false);
-        }
+        beside.drop_from(&mut arguments);
         expanded(&of_check, &input_of_check, arguments).map(drop)
     });
     let calls = tool.name;
     let call: ToolFn = Box::new(move |mut context, mut arguments| {
         let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
-        if takes_detail {
-            detail::take_argument(&mut arguments, &mut context.caller.extent);
-        }
-        if can_propose {
-            propose::take(&mut arguments, &mut context.caller.proposes);
-        }
+        let caller = &mut context.caller;
+        beside.take(&mut arguments, &mut caller.extent, &mut caller.proposes);
         Box::pin(async move {
             if recipe.names_places() {
                 context.wiki = Arc::new(context.wiki.by_path());

@@ -18,7 +18,6 @@ use super::{
 };
 use crate::error::{Result, capitalised};
 use crate::gates::Asked;
-use crate::write::Extent;
 
 pub(super) type ToolFn = Box<dyn Fn(ToolContext, Arguments) -> ToolFuture + Send + Sync>;
 
@@ -198,10 +197,10 @@ impl Registry {
         if !self.takes_drafts {
             schema::without_member(&mut schema, DRAFT);
         }
-        if tool.shows_changes {
+        if tool.beside.detail {
             detail::add_to(&mut schema);
         }
-        if tool.can_propose {
+        if tool.beside.propose {
             propose::add_to(&mut schema);
         }
         if tool.takes_page_name {
@@ -236,12 +235,7 @@ impl Registry {
             Box::pin(answer(tool, Arc::clone(&schema), context, arguments))
         });
         let check: ArgumentCheck = Box::new(move |mut arguments| {
-            if tool.shows_changes {
-                detail::take_argument(&mut arguments, &mut Extent::default());
-            }
-            if tool.can_propose {
-                propose::take(&mut arguments, &mut false);
-            }
+            tool.beside.drop_from(&mut arguments);
             if tool.takes_page_name {
                 page_argument::insert_placeholder_id(&mut arguments);
             }
@@ -305,12 +299,8 @@ async fn answer(
     mut context: ToolContext,
     mut arguments: Arguments,
 ) -> Result<Value> {
-    if tool.shows_changes {
-        detail::take_argument(&mut arguments, &mut context.caller.extent);
-    }
-    if tool.can_propose {
-        propose::take(&mut arguments, &mut context.caller.proposes);
-    }
+    let caller = &mut context.caller;
+    (tool.beside).take(&mut arguments, &mut caller.extent, &mut caller.proposes);
     let token = arguments.members.get("confirm").and_then(Value::as_str);
     let token = token.filter(|_| tool.kind.writes()).map(str::to_owned);
     // Failed write calls are recorded too.
@@ -380,7 +370,7 @@ async fn answer(
     let output = unbroken(run(context)).await;
     let output = output.map_err(|failure| {
         let failure = call.refused(required.as_ref(), failure);
-        if tool.shows_changes {
+        if tool.beside.detail {
             detail::bounded(failure, extent)
         } else {
             failure
