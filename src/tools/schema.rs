@@ -11,7 +11,14 @@ use serde_json::{Map, Value};
 
 /// The schema of arguments.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
-    let mut schema = generated(SchemaSettings::draft2020_12(), T::json_schema);
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let mut schema = T::json_schema(&mut settings.into_generator());
+    RecursiveTransform(plain).transform(&mut schema);
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    for noise in ["$schema", "title", "description"] {
+        schema.shift_remove(noise);
+    }
     schema.insert("additionalProperties".to_owned(), false.into());
     schema
 }
@@ -102,20 +109,6 @@ pub(super) fn of_answer(told: &str) -> Map<String, Value> {
     let members = [("type", "object"), ("description", told)];
     let members = members.map(|(name, value)| (name.to_owned(), value.into()));
     members.into_iter().collect()
-}
-
-fn generated(
-    mut settings: SchemaSettings,
-    make: fn(&mut schemars::SchemaGenerator) -> Schema,
-) -> Map<String, Value> {
-    settings.inline_subschemas = true;
-    let mut schema = make(&mut settings.into_generator());
-    RecursiveTransform(plain).transform(&mut schema);
-    let mut schema = schema.as_object().cloned().unwrap_or_default();
-    for noise in ["$schema", "title", "description"] {
-        schema.shift_remove(noise);
-    }
-    schema
 }
 
 /// Removes from a schema whatever some clients refuse.
