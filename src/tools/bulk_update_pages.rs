@@ -113,8 +113,7 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk> {
     let (add, remove) = (read(input.add_tags)?, read(input.remove_tags)?);
     let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
     if add.iter().any(|tag| remove.contains(tag)) {
-        let fault = "has a tag that addTags has, too";
-        return Err(input::invalid_argument("removeTags", fault));
+        return refuse("removeTags", "has a tag that addTags has, too");
     }
     let tags = !(add.is_empty() && remove.is_empty());
     let tags = tags.then_some(NewTags::Some { add, remove });
@@ -122,23 +121,23 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk> {
     let changes_none =
         tags.is_none() && replace_all.edits.is_empty() && input.is_published.is_none();
     if changes_none && input.move_to.is_none() {
-        let failure = input::invalid_argument("", "nothing to change is named");
+        let failure = invalid_argument("", "nothing to change is named");
         return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));
     }
     if input.move_to.is_some() && (input.ids.is_some() || narrows) {
         let fault = "goes with path and locale alone: all pages at or below path move";
-        return Err(input::invalid_argument("moveTo", fault));
+        return refuse("moveTo", fault);
     }
     let mut move_to = None;
     let is_listed = input.path.is_some() || narrows;
     let which = match input.ids {
         Some(_) if is_listed => {
             let fault = "cannot be combined with path, tags, withoutTags, linksTo, links or property: they find the pages";
-            return Err(input::invalid_argument("ids", fault));
+            return refuse("ids", fault);
         }
         Some(ids) => PageSelection::Ids(ids),
         None if !is_listed => {
-            let failure = input::invalid_argument("", "no pages are named");
+            let failure = invalid_argument("", "no pages are named");
             return Err(
                 failure.hint("Name ids, path, tags, withoutTags, linksTo, links or property.")
             );
@@ -193,9 +192,9 @@ fn links_to_page(wiki: &Wiki, page: &str) -> Result<LinksTo> {
     }
     let settings = wiki.settings();
     let (locale, path) = Reference::place(page, &settings.base_url)
-        .map_err(|fault| input::invalid_argument("linksTo", fault))?;
+        .map_err(|fault| invalid_argument("linksTo", fault))?;
     if path.as_str().is_empty() {
-        return Err(input::invalid_argument("linksTo", "must name a page"));
+        return refuse("linksTo", "must name a page");
     }
     let locale = locale.unwrap_or_else(|| settings.default_locale.clone());
     Ok(LinksTo::Place((locale, path)))
@@ -208,7 +207,7 @@ fn part(
     from: Option<&PagePath>,
     to: &str,
 ) -> Result<MovedPart> {
-    let fault = |fault: &str| Err(input::invalid_argument("moveTo", fault));
+    let fault = |fault: &str| refuse("moveTo", fault);
     let (Some(locale), Some(from)) = (locale, from) else {
         return fault("needs path, in one locale: all pages at or below it move");
     };

@@ -157,7 +157,7 @@ async fn listed(
 ) -> Result<RecentChanges> {
     let time = input::date("since", Some(since))?.and_then(|date| date.instant());
     let Some(time) = time else {
-        return Err(input::invalid_argument("since", "must be a time"));
+        return input::refuse("since", "must be a time");
     };
     let (locale, path) = input::place(&context.wiki, path, None)?;
     let is_wanted = |of: &crate::page::Locale, at: &crate::page::PagePath| {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 
 /// The most faults that one answer lists.
 pub(super) const MOST_LISTED: usize = 20;
@@ -101,6 +101,11 @@ pub(super) fn invalid_argument(path: &str, message: impl Into<String>) -> Failur
     let mut faults = ArgumentFaults::default();
     faults.add(path, || message.into());
     faults.into_failure()
+}
+
+/// Refuses a call for one faulty argument.
+pub(super) fn refuse<T>(path: &str, message: impl Into<String>) -> Result<T> {
+    Err(invalid_argument(path, message))
 }
 
 /// Makes text from a client safe to show: shortened and without control characters.

@@ -1,6 +1,5 @@
 //! `wikijs_get_change_set`: what a set of changes would do, or how far it has been applied.
 
-use super::output::{count, is_default};
 use super::prelude::*;
 use super::proposal_view::{ProposalEnding, may_see};
 use super::set_view::{ChangesView, Grouped, group_warnings, placed_warnings};

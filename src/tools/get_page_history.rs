@@ -6,7 +6,6 @@ use std::iter;
 
 use super::changes::{self, RecentChanges};
 use super::comparison::{self, Compare, MAX_VERSION, VersionComparison};
-use super::input::count;
 use super::prelude::*;
 use crate::change::compare;
 use crate::mirror::SeenVersion;
@@ -161,7 +160,7 @@ impl Tool for GetPageHistory {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output> {
-        let (offset, limit) = (count(input.offset, 0), count(input.limit, 20));
+        let (offset, limit) = (input::count(input.offset, 0), input::count(input.limit, 20));
         let id = match (input.id, input.since.as_deref()) {
             (Some(id), None) if input.path.is_none() => id,
             (None, Some(since)) if input.compare.is_none() => {
@@ -172,7 +171,20 @@ impl Tool for GetPageHistory {
                     ..Output::default()
                 });
             }
-            named => return Err(unnamed(named)),
+            (Some(_), _) => {
+                let fault = "names one page; leave out since and path, or ask for them without id";
+                return refuse("id", fault);
+            }
+            (None, Some(_)) => {
+                return refuse(
+                    "compare",
+                    "takes the id of one page; leave it out, or since",
+                );
+            }
+            (None, None) => {
+                let fault = "is required, or page with a path or a title, or since for changes of all pages or those below path";
+                return refuse("id", fault);
+            }
         };
         if let Some(asked) = &input.compare {
             return Ok(Output {
@@ -233,24 +245,6 @@ impl Tool for GetPageHistory {
             hint: (total == 0).then_some(NEVER_CHANGED),
             ..Output::default()
         })
-    }
-}
-
-/// The failure for arguments that do not name exactly one of a page and a time.
-fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
-    match named {
-        (Some(_), _) => input::invalid_argument(
-            "id",
-            "names one page; leave out since and path, or ask for them without id",
-        ),
-        (None, Some(_)) => input::invalid_argument(
-            "compare",
-            "takes the id of one page; leave it out, or since",
-        ),
-        (None, None) => input::invalid_argument(
-            "id",
-            "is required, or page with a path or a title, or since for changes of all pages or those below path",
-        ),
     }
 }
 

@@ -68,7 +68,7 @@ impl Tool for GetProposal {
 
 /// The failure for an id that names no proposal of the caller's.
 pub(super) fn none() -> Failure {
-    input::invalid_argument("id", "names no proposal of this client")
+    invalid_argument("id", "names no proposal of this client")
 }
 
 async fn shown(context: ToolContext, input: Input) -> Result<Output> {

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
-pub(super) use super::faults::invalid_argument;
+pub(super) use super::faults::{invalid_argument, refuse};
 use super::page_argument::{FROM_PAGE, ID, LINKS_TO, PAGE};
 use crate::error::{Result, camel_case};
 use crate::nearest::nearest;

@@ -1,6 +1,5 @@
 //! `wikijs_list_assets`: folders and files beside the pages (toolset `assets`).
 
-use super::input::count;
 use super::prelude::*;
 use crate::page::{PagePath, can_be_downloaded, escape_hidden};
 use crate::wiki::Asset;
@@ -75,9 +74,9 @@ impl Tool for ListAssets {
         let (total, total_folders) = (found.assets.len(), found.folders.len());
         let folders = found.folders.iter().take(MOST_FOLDERS);
         let folders: Vec<String> = folders.map(|path| escape_hidden(path.as_str())).collect();
-        let assets = found.assets.into_iter().skip(count(input.offset, 0));
+        let assets = found.assets.into_iter().skip(input::count(input.offset, 0));
         let assets: Vec<AssetEntry> = assets
-            .take(count(input.limit, 50))
+            .take(input::count(input.limit, 50))
             .map(AssetEntry::new)
             .collect();
         Ok(Output {

@@ -1,6 +1,5 @@
 //! `wikijs_list_bin`: the pages that anybody deleted (toolset `undo`).
 
-use super::input::count;
 use super::prelude::*;
 use crate::mirror::BinPage;
 use crate::page::escape_hidden;
@@ -103,7 +102,7 @@ impl Tool for ListBin {
         let shown = bin
             .pages
             .into_iter()
-            .skip(count(input.offset, 0))
+            .skip(input::count(input.offset, 0))
             .take(MOST);
         let mut shown: Vec<BinPage> = shown.collect();
         BinPage::count_links(&mut shown, &context.wiki).await;

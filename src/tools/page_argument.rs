@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::input::{invalid_argument, rule};
+use super::input::{invalid_argument, refuse, rule};
 use super::no_page::no_page;
 use super::{Arguments, ToolContext, ToolKind};
 use crate::error::{Code, Result};
@@ -59,7 +59,7 @@ pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<()> {
         return Ok(());
     };
     if arguments.has(PATH) {
-        return Err(invalid_argument(FOLDER, "cannot be combined with path"));
+        return refuse(FOLDER, "cannot be combined with path");
     }
     let title = text("title").ok_or_else(|| invalid_argument(FOLDER, "needs title"))?;
     let path = NewPath::of_title(folder, title).ok_or_else(|| {
@@ -89,13 +89,13 @@ pub(super) async fn resolve(
         return Ok(());
     };
     if arguments.has(ID) {
-        return Err(invalid_argument(PAGE, "cannot be combined with id"));
+        return refuse(PAGE, "cannot be combined with id");
     }
     // From here on the call is about this name or about nothing.
     arguments.members.shift_remove(PAGE);
     if kind.writes() && context.desk.takes_static_token(&context.caller) {
         let fault = "is not taken where the operator's token confirms, since no preview shows which page is meant; give its id";
-        return Err(invalid_argument(PAGE, fault));
+        return refuse(PAGE, fault);
     }
     let id = Box::pin(page_of(context, PAGE, &name)).await;
     let id = id.map_err(|failure| match failure.code {
@@ -141,18 +141,17 @@ pub(super) async fn by_name_or_id(
 
 async fn page_of(context: &ToolContext, argument: &str, name: &str) -> Result<i64> {
     if name.trim().is_empty() || name.len() > MOST_BYTES {
-        let fault = format!("must have 1 to {MOST_BYTES} bytes");
-        return Err(invalid_argument(argument, fault));
+        return refuse(argument, format!("must have 1 to {MOST_BYTES} bytes"));
     }
     rule::text(name).map_err(|fault| invalid_argument(argument, fault))?;
     let found = match context.wiki.resolve(name, None).await {
         Ok(found) => found,
-        Err(Unresolved::Elsewhere(fault)) => return Err(invalid_argument(argument, fault)),
+        Err(Unresolved::Elsewhere(fault)) => return refuse(argument, fault),
         Err(unresolved) => return Err(no_page(context, unresolved, name, None).await),
     };
     if found.section.is_some() {
         let fault = format!("names a section; {argument} takes the page alone");
-        return Err(invalid_argument(argument, fault));
+        return refuse(argument, fault);
     }
     let unknown = || invalid_argument(argument, "names a page whose id this key cannot read");
     found.page.id.ok_or_else(unknown)

@@ -41,10 +41,10 @@ pub(super) fn unconfirmed(arguments: &Arguments) -> Result<()> {
     if !arguments.members.contains_key(CONFIRM) {
         return Ok(());
     }
-    Err(input::invalid_argument(
+    input::refuse(
         PROPOSE,
         "leaves the change to people, and confirm sends it: give one of the two, propose with all other arguments of the change",
-    ))
+    )
 }
 
 /// The failure of a proposal of one change that joins a draft.

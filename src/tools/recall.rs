@@ -1,6 +1,5 @@
 //! `wikijs_recall`: what this client remembered in earlier sessions.
 
-use super::input::count;
 use super::page_argument::{PAGE, by_name_or_id};
 use super::prelude::*;
 use crate::memory::{MemoryPage, MemoryType, Ranked};
@@ -68,7 +67,7 @@ impl Tool for Recall {
             query,
             kind: input.kind,
             page: by_name_or_id(&context, PAGE, input.page.as_deref()).await?,
-            limit: count(input.limit, USUAL),
+            limit: input::count(input.limit, USUAL),
         };
         let recalled = context.desk.recall(&context.caller, what).await?;
         let shown = |Ranked { memory, health }| RecalledMemory {

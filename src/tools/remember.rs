@@ -50,10 +50,7 @@ impl Tool for Remember {
 
     async fn run(context: ToolContext, input: Input) -> Result<Output> {
         if input.id.is_some() && input.supersedes.is_some() {
-            return Err(input::invalid_argument(
-                "supersedes",
-                "cannot be combined with id",
-            ));
+            return refuse("supersedes", "cannot be combined with id");
         }
         let what = ToRemember {
             content: input.content,

@@ -31,7 +31,7 @@ impl WriteTool for RestorePage {
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let path = input.path.as_deref().map(NewPath::parse).transpose();
-        let path = path.map_err(|fault| input::invalid_argument("path", fault))?;
+        let path = path.map_err(|fault| invalid_argument("path", fault))?;
         let mirror = context.mirror()?;
         let key = context.wiki.key().digest_on_record().to_string();
         let scope = context.wiki.scope();

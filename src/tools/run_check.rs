@@ -7,8 +7,6 @@ use serde_json::json;
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
-use super::input::count;
-use super::output::{self, is_default};
 use super::prelude::*;
 use crate::change::Change;
 use crate::checks::{self, CheckCommand, CheckRun};
@@ -119,10 +117,9 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output> {
     }
     let (mut runs, mut elsewhere, mut room) = (Vec::new(), 0, MOST_OUTPUTS);
     let mut next = None;
-    let from = count(input.offset, 0);
+    let from = input::count(input.offset, 0);
     if from > 0 && from >= changes.len() {
-        let fault = "is beyond the changes that there are";
-        return Err(input::invalid_argument("offset", fault));
+        return refuse("offset", "is beyond the changes that there are");
     }
     for (place, change) in changes.into_iter().enumerate().skip(from) {
         if !check.is_about(&change) {
@@ -135,7 +132,7 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output> {
             None
         };
         let Some(run) = run else {
-            next = Some(output::count(place));
+            next = Some(count(place));
             break;
         };
         runs.push(run);
@@ -157,14 +154,8 @@ async fn checked(context: ToolContext, input: Input) -> Result<Output> {
 /// The changes to check: a page that does not change, or each change of a draft.
 async fn changes(context: &ToolContext, input: &Input) -> Result<Vec<Change>> {
     match (input.id, &input.draft) {
-        (Some(_), Some(_)) => {
-            let fault = "cannot be combined with a page";
-            Err(input::invalid_argument("draft", fault))
-        }
-        (None, None) => Err(input::invalid_argument(
-            "page",
-            "is required, or id, or draft",
-        )),
+        (Some(_), Some(_)) => refuse("draft", "cannot be combined with a page"),
+        (None, None) => refuse("page", "is required, or id, or draft"),
         (Some(id), None) => {
             let page = context.wiki.page_by_id(id).await?;
             let unknown = unread(&page)?;

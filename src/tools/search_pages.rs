@@ -185,21 +185,16 @@ impl Tool for SearchPages {
                 }
                 Ok(output)
             }
-            (None, Some(_)) if input.r#match.is_some() => {
-                Err(input::invalid_argument("match", "goes with query alone"))
-            }
+            (None, Some(_)) if input.r#match.is_some() => refuse("match", "goes with query alone"),
             (None, Some(id)) => {
                 let scope = SearchScope::load(&context, &input).await?;
                 related::related(&context, id, scope, limit).await
             }
-            (None, None) => Err(input::invalid_argument(
+            (None, None) => refuse(
                 "query",
                 "is required, or queries or relatedTo in its place; pages by filters alone are listed by wikijs_list_pages",
-            )),
-            (Some(_), Some(_)) => Err(input::invalid_argument(
-                "relatedTo",
-                "replaces query; leave one of them out",
-            )),
+            ),
+            (Some(_), Some(_)) => refuse("relatedTo", "replaces query; leave one of them out"),
         }
     }
 }
@@ -277,8 +272,7 @@ async fn in_content(
 ) -> Result<InContent> {
     let index = &context.index;
     if !index.is_on() {
-        let fault = format!("cannot be content: {SWITCHED_OFF}");
-        return Err(input::invalid_argument("in", fault));
+        return refuse("in", format!("cannot be content: {SWITCHED_OFF}"));
     }
     let covered = context.indexed().await?;
     let (mut found, mut others) = (Vec::new(), Vec::new());

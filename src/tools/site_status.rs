@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::input::invalid_argument;
 use super::list_sites::directory;
 use super::prelude::*;
 

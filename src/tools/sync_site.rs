@@ -1,7 +1,6 @@
 //! `wikijs_sync_site`: brings the content index of a site up to date, and exchanges its memories
 //! with a peer server (toolset `sites`).
 
-use super::input::invalid_argument;
 use super::list_sites::directory;
 use super::prelude::*;
 use super::site_status::unknown;

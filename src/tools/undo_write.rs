@@ -48,13 +48,13 @@ impl WriteTool for UndoWrite {
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let call: CallSelector = input.call_id.parse().map_err(|_| {
-            input::invalid_argument(
+            invalid_argument(
                 "callId",
                 "must be a call id, four or more of its first characters, or \"last\"",
             )
         })?;
         let path = input.path.as_deref().map(NewPath::parse).transpose();
-        let path = path.map_err(|fault| input::invalid_argument("path", fault))?;
+        let path = path.map_err(|fault| invalid_argument("path", fault))?;
         let client = &context.caller.client;
         let undo = UndoRequest {
             owner: client.is_known().then(|| client.clone()),

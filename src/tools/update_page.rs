@@ -150,7 +150,7 @@ impl WriteTool for UpdatePage {
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
-            let failure = input::invalid_argument("", "nothing to change is named");
+            let failure = invalid_argument("", "nothing to change is named");
             return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
@@ -217,7 +217,7 @@ fn content(input: &Input) -> Result<Option<NewContent>> {
     if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
         let message =
             format!("cannot be combined with {first}: name one way to change the content");
-        return Err(input::invalid_argument(second, message));
+        return refuse(second, message);
     }
     let is_everywhere = input.replace_all == Some(true);
     let said = input.section_content.as_ref().map(|_| "sectionContent");
@@ -228,7 +228,7 @@ fn content(input: &Input) -> Result<Option<NewContent>> {
         (of_edits, "edits", input.edits.is_some()),
     ] {
         if let Some(name) = given.filter(|_| !is_there) {
-            let failure = input::invalid_argument(name, format!("needs {needed}"));
+            let failure = invalid_argument(name, format!("needs {needed}"));
             return Err(match needed {
                 "section" => failure.hint("Name a heading as section. To add at the end of the page, name its last heading, with sectionMode append."),
                 _ => failure,
@@ -260,7 +260,7 @@ pub(super) fn everywhere(
     outside_code: Option<bool>,
 ) -> Result<ReplaceAll> {
     if outside_code.is_some() && edits.is_none() {
-        return Err(input::invalid_argument("outsideCode", "needs replaceAll"));
+        return refuse("outsideCode", "needs replaceAll");
     }
     let edits = edits.unwrap_or_default().into_iter();
     Ok(ReplaceAll {
@@ -276,8 +276,10 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent> {
         (Some(_), _) if is_version => Some("cannot be combined with fromVersion"),
         (None, SectionMode::Replace) if is_version => None,
         (_, _) if is_version => {
-            let fault = "must be replace, or left out, beside fromVersion";
-            return Err(input::invalid_argument("sectionMode", fault));
+            return refuse(
+                "sectionMode",
+                "must be replace, or left out, beside fromVersion",
+            );
         }
         (Some(_), SectionMode::Remove) => Some("cannot be combined with sectionMode remove"),
         (None, SectionMode::Remove) | (Some(_), _) => None,
@@ -286,7 +288,7 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent> {
         }
     };
     if let Some(fault) = fault {
-        return Err(input::invalid_argument("sectionContent", fault));
+        return refuse("sectionContent", fault);
     }
     Ok(NewContent::Section {
         selector: input::part(section)?,
@@ -305,17 +307,14 @@ fn tags(input: &Input) -> Result<Option<NewTags>> {
     match (all, add, remove) {
         (None, None, None) => Ok(None),
         (Some(all), None, None) => Ok(Some(NewTags::All(all))),
-        (Some(_), _, _) => Err(input::invalid_argument(
+        (Some(_), _, _) => refuse(
             "tags",
             "are all of the tags, and cannot be combined with addTags or removeTags",
-        )),
+        ),
         (None, add, remove) => {
             let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
             if add.iter().any(|tag| remove.contains(tag)) {
-                return Err(input::invalid_argument(
-                    "removeTags",
-                    "has a tag that addTags has, too",
-                ));
+                return refuse("removeTags", "has a tag that addTags has, too");
             }
             Ok(Some(NewTags::Some { add, remove }))
         }

@@ -1,6 +1,5 @@
 //! `wikijs_upload_asset`: a file goes to a folder (toolset `assets`).
 
-use super::input::invalid_argument;
 use super::prelude::*;
 use crate::files::file_to_upload;
 use crate::page::{Blob, PagePath};
@@ -68,7 +67,7 @@ async fn given(
         (Some(base64), None, None) => {
             if base64.starts_with("data:") {
                 let fault = "begins with the prefix of a data address; send only what stands after \"base64,\"";
-                return Err(invalid_argument("base64", fault));
+                return refuse("base64", fault);
             }
             let bytes = Blob::from_base64(&base64);
             bytes

@@ -46,10 +46,7 @@ pub(super) async fn what_became(
         return Ok(Some(WriteOutput::left_open(left, Notes::default())));
     }
     match limit {
-        Some(_) => Err(input::invalid_argument(
-            CONFIRM,
-            "names no set of this client; it may have expired",
-        )),
+        Some(_) => input::refuse(CONFIRM, "names no set of this client; it may have expired"),
         None => Ok(None),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::invalid_argument;
+use super::{invalid_argument, refuse};
 use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Result;
 use crate::page::{
@@ -79,7 +79,7 @@ async fn check_exclusions(wiki: &Wiki, tags: &[String], without: &[String]) -> R
     let excluded: Vec<String> = excluded.map(bare).collect();
     let right = without_nulls(json!({ "tags": wanted, "withoutTags": excluded }));
     let fault = format!("matches no tag of this wiki; pages without a tag are found by {right}");
-    Err(invalid_argument(&format!("{name}[{at}]"), fault))
+    refuse(&format!("{name}[{at}]"), fault)
 }
 
 /// Reads the selector of a part to be changed or copied.
@@ -103,10 +103,9 @@ pub(in crate::tools) fn new_place(
 fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale>> {
     let said = said.map(Locale::as_stored);
     match (&said, &named) {
-        (Some(said), Some(named)) if said != named => Err(invalid_argument(
-            "path",
-            format!("is in the locale {named}, not in {said}"),
-        )),
+        (Some(said), Some(named)) if said != named => {
+            refuse("path", format!("is in the locale {named}, not in {said}"))
+        }
         _ => Ok(said.or(named)),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::LinkFilter;
 use crate::error::{Code, Failure, Result};
 use crate::tools::context::ToolContext;
-use crate::tools::input::invalid_argument;
+use crate::tools::input::refuse;
 use crate::tools::links::{BrokenLinks, PlaceLinks};
 use crate::tools::output::written;
 use crate::tools::search_pages::{Indexed, SWITCHED_OFF, Sought};
@@ -73,8 +73,7 @@ impl Choice {
     ) -> Result<Option<Chosen>> {
         if !context.index.is_on() {
             let name = if links.is_some() { "links" } else { "property" };
-            let fault = format!("needs the index: {SWITCHED_OFF}");
-            return Err(invalid_argument(name, fault));
+            return refuse(name, format!("needs the index: {SWITCHED_OFF}"));
         }
         // What was written lately counts, too.
         context.index.outdated();
@@ -133,18 +132,14 @@ fn misread(name: &str, value: Option<&str>) -> Option<String> {
 async fn with_property(context: &ToolContext, property: &str) -> Result<(HashSet<i64>, Indexed)> {
     let index = &context.index;
     if !index.is_on() {
-        let fault = format!("needs the index: {SWITCHED_OFF}");
-        return Err(invalid_argument("property", fault));
+        return refuse("property", format!("needs the index: {SWITCHED_OFF}"));
     }
     let (name, value) = match property.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
         None => (property.trim(), None),
     };
     if name.is_empty() {
-        return Err(invalid_argument(
-            "property",
-            "must be a name, or name=value",
-        ));
+        return refuse("property", "must be a name, or name=value");
     }
     let covered = context.indexed().await?;
     let asked = index.with_property(name.to_owned(), value.clone());
@@ -152,7 +147,7 @@ async fn with_property(context: &ToolContext, property: &str) -> Result<(HashSet
     if pages.is_empty()
         && let Some(fault) = misread(name, value.as_deref())
     {
-        return Err(invalid_argument("property", fault));
+        return refuse("property", fault);
     }
     let indexed = Indexed::new(covered, Sought::Property);
     Ok((pages, indexed.lacking_sources(without_source)))

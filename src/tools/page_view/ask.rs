@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::audit::DraftName;
 use crate::error::Result;
 use crate::page::PartSelector;
-use crate::tools::input::{MISSING_ID, invalid_argument};
+use crate::tools::input::{MISSING_ID, invalid_argument, refuse};
 
 /// The most pages that are read at once.
 pub(in crate::tools) const MAX_AT_ONCE: usize = 20;
@@ -67,7 +67,7 @@ impl PageReadOptions {
     /// The same, if the arguments are compatible.
     pub(in crate::tools) fn checked(self) -> Result<Self> {
         if self.draft.is_some() && self.version.is_some() {
-            return Err(invalid_argument("draft", "cannot go with version"));
+            return refuse("draft", "cannot go with version");
         }
         let fault = match self.lines {
             Some(lines) if lines.from > lines.to => "must not end before they begin",
@@ -75,11 +75,11 @@ impl PageReadOptions {
             Some(_) if self.view == PageViewKind::Outline => "cannot go with an outline",
             Some(_) if self.view == PageViewKind::Metadata => "cannot go with metadata",
             None if self.section.is_some() && self.view == PageViewKind::Metadata => {
-                return Err(invalid_argument("section", "cannot go with metadata"));
+                return refuse("section", "cannot go with metadata");
             }
             _ => return Ok(self),
         };
-        Err(invalid_argument("lines", fault))
+        refuse("lines", fault)
     }
 
     /// Refuses arguments that conflict with a section in the page's name.
@@ -89,10 +89,10 @@ impl PageReadOptions {
             ("lines", self.lines.is_some()),
         ];
         match named.into_iter().find(|(_, is_said)| *is_said) {
-            Some((name, _)) => Err(invalid_argument(
+            Some((name, _)) => refuse(
                 name,
                 "cannot go with the section after the # of the page's name",
-            )),
+            ),
             None => Ok(()),
         }
     }
@@ -208,8 +208,8 @@ pub(in crate::tools) fn one_or_several<T>(
     match (one, several) {
         (Some(one), None) => Ok((vec![one], false)),
         (None, Some(several)) => Ok((several, true)),
-        (None, None) if name == "id" => Err(invalid_argument(name, MISSING_ID)),
-        (None, None) => Err(invalid_argument(name, "is required")),
-        (Some(_), Some(_)) => Err(invalid_argument(plural, format!("cannot go with {name}"))),
+        (None, None) if name == "id" => refuse(name, MISSING_ID),
+        (None, None) => refuse(name, "is required"),
+        (Some(_), Some(_)) => refuse(plural, format!("cannot go with {name}")),
     }
 }

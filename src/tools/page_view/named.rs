@@ -8,7 +8,7 @@ use crate::error::{Code, Failure, Result};
 use crate::page::{
     Outline, PartKind, PartSelector, Section, SectionFault, Selector, SourceFormat, escaped,
 };
-use crate::tools::input::invalid_argument;
+use crate::tools::input::refuse;
 use crate::write::section_failure;
 
 /// The most nested parts that are named.
@@ -173,8 +173,7 @@ pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<Range<u
     let start: usize = lengths().take(from - 1).sum();
     if start == text.len() && from > 1 {
         let lines = text.lines().count();
-        let fault = format!("begin after the last line, {lines}");
-        return Err(invalid_argument("lines", fault));
+        return refuse("lines", format!("begin after the last line, {lines}"));
     }
     Ok(start..lengths().take(to).sum())
 }

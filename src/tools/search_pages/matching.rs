@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::index::{Pattern, PatternHit};
 use crate::page::escape_hidden;
 use crate::tools::context::ToolContext;
-use crate::tools::input::invalid_argument;
+use crate::tools::input::{invalid_argument, refuse};
 use crate::tools::output::some_count;
 
 /// The most lines that one answer shows.
@@ -22,15 +22,14 @@ pub(super) async fn matching(
     limit: usize,
 ) -> Result<Output> {
     if place == In::Wiki {
-        let fault = "cannot go with in: wiki, whose engine finds words alone";
-        return Err(invalid_argument("match", fault));
+        return refuse(
+            "match",
+            "cannot go with in: wiki, whose engine finds words alone",
+        );
     }
     let index = &context.index;
     if !index.is_on() {
-        return Err(invalid_argument(
-            "match",
-            format!("needs the index: {SWITCHED_OFF}"),
-        ));
+        return refuse("match", format!("needs the index: {SWITCHED_OFF}"));
     }
     let pattern = match way {
         MatchMode::Regex => {

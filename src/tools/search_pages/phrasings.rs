@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{In, Input, MatchMode, SearchHit};
 use crate::error::Result;
-use crate::tools::input::{self, invalid_argument};
+use crate::tools::input::{self, refuse};
 
 /// The most queries of one call.
 pub(super) const MAX_PHRASINGS: usize = 5;
@@ -40,20 +40,21 @@ impl Phrasings {
         let by_lines = input.r#match.unwrap_or_default() != MatchMode::Words;
         if around > 0 && (by_lines || input.r#in == Some(In::Wiki) || input.related_to.is_some()) {
             let fault = "goes with the search of content by words alone; leave context out with match, in: wiki or relatedTo";
-            return Err(invalid_argument("context", fault));
+            return refuse("context", fault);
         }
         if around * limit > MAX_CONTEXT_OF_ALL {
             let most = MAX_CONTEXT_OF_ALL / limit;
-            let fault = format!("must be at most {most} with a limit of {limit}");
-            return Err(invalid_argument("context", fault));
+            return refuse(
+                "context",
+                format!("must be at most {most} with a limit of {limit}"),
+            );
         }
         let (given, depth) = match (&input.query, &input.queries) {
             (Some(_), Some(_)) => {
-                let fault = "replaces query; leave one of them out";
-                return Err(invalid_argument("queries", fault));
+                return refuse("queries", "replaces query; leave one of them out");
             }
             (None, Some(_)) if input.r#match.is_some() => {
-                return Err(invalid_argument("match", "goes with query alone"));
+                return refuse("match", "goes with query alone");
             }
             (None, None) => return Ok(None),
             (Some(query), None) => (std::slice::from_ref(query), limit),
@@ -68,7 +69,7 @@ impl Phrasings {
                     "queries"
                 };
                 let fault = "has no word; pages by filters alone are listed by wikijs_list_pages";
-                return Err(invalid_argument(argument, fault));
+                return refuse(argument, fault);
             }
             let is_same =
                 |other: &String| other.trim().to_lowercase() == query.trim().to_lowercase();
