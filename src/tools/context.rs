@@ -13,7 +13,7 @@ use crate::error::{Code, Failure, Result};
 use crate::index::{ContentIndex, Coverage};
 use crate::mirror::Mirror;
 use crate::notice::Progress;
-use crate::page::{Locale, Note, PageReading, Whose};
+use crate::page::{Locale, Note, PagePlace, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
 use crate::write::{
     Became, Caller, Drafting, PendingSet, ReadExtent, WriteContext, WriteRequest, Writer,
@@ -39,12 +39,16 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// The given locale, or the configured one.
-    pub(super) fn locale(&self, said: Option<&str>) -> Locale {
-        said.map_or_else(
-            || self.wiki.settings().default_locale.clone(),
-            Locale::as_stored,
-        )
+    /// The configured locale.
+    pub(super) fn locale(&self) -> Locale {
+        self.wiki.settings().default_locale.clone()
+    }
+
+    /// The place of a new page: in the locale of the text or the argument, else in the configured one.
+    pub(super) fn new_place(&self, path: &str, locale: Option<&str>) -> Result<PagePlace> {
+        let (locale, path) = input::new_place(&self.wiki, path, locale)?;
+        let locale = locale.unwrap_or_else(|| self.locale());
+        Ok((locale, path.into_path()))
     }
 
     /// The coverage of the content index, after a short wait during which the caller sees the

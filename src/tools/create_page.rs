@@ -1,6 +1,6 @@
 //! `wikijs_create_page`: creates a page.
 
-use super::page_argument;
+use super::page_argument::{FROM_PAGE, by_name_or_id};
 use super::prelude::*;
 use super::update_page::{TextEdit, everywhere};
 use crate::page::PageState;
@@ -79,8 +79,7 @@ impl WriteTool for CreatePage {
             ("section", input.section.is_some()),
         ] {
             if is_given && !is_copied {
-                let fault = "needs fromPage, and cannot be combined with content";
-                return Err(input::invalid_argument(name, fault));
+                return refuse(name, "needs fromPage, and cannot be combined with content");
             }
         }
         let replace_all = everywhere(input.replace_all, input.outside_code)?;
@@ -96,11 +95,15 @@ impl WriteTool for CreatePage {
             editor: input.editor,
         };
         let settings = context.wiki.settings();
-        let (locale, path) = input::new_place(&context.wiki, &input.path, input.locale.as_deref())?;
+        let (locale, path) = context.new_place(&input.path, input.locale.as_deref())?;
+        let date = |name, said: Option<String>| {
+            let date = input::date(name, said.as_deref());
+            date.map(Option::unwrap_or_default)
+        };
         let page = PageState {
             id: None,
-            locale: locale.unwrap_or_else(|| context.locale(None)),
-            path: path.into_path(),
+            locale,
+            path,
             title: input.title,
             description: said.description.clone().unwrap_or_default(),
             content: said.content.clone().unwrap_or_default(),
@@ -111,25 +114,16 @@ impl WriteTool for CreatePage {
             tags: said.tags.clone().unwrap_or_default(),
             is_published: input.is_published.unwrap_or(true),
             is_private: input.is_private.unwrap_or(false),
-            publish_start_date: input::date(
-                "publishStartDate",
-                input.publish_start_date.as_deref(),
-            )?
-            .unwrap_or_default(),
-            publish_end_date: input::date("publishEndDate", input.publish_end_date.as_deref())?
-                .unwrap_or_default(),
+            publish_start_date: date("publishStartDate", input.publish_start_date)?,
+            publish_end_date: date("publishEndDate", input.publish_end_date)?,
             script_css: input.script_css.unwrap_or_default(),
             script_js: input.script_js.unwrap_or_default(),
             updated_at: None,
             unknown: Vec::new(),
             thing: None,
         };
-        let from = page_argument::by_name_or_id(
-            context,
-            page_argument::FROM_PAGE,
-            input.from_page.as_deref(),
-        );
-        let plan = match from.await? {
+        let from = by_name_or_id(context, FROM_PAGE, input.from_page.as_deref()).await?;
+        let plan = match from {
             None => WriteRequest::Create(Box::new(page)),
             Some(from) => WriteRequest::Copy(Box::new(Copy {
                 page,

@@ -1,7 +1,7 @@
 //! `wikijs_discard_draft`: discards a draft, or removes one change from it.
 
-use super::output::count;
 use super::prelude::*;
+use crate::write::Discarded;
 
 /// The tool.
 pub(super) struct DiscardDraft;
@@ -42,24 +42,11 @@ impl Tool for DiscardDraft {
 
     async fn run(context: ToolContext, input: Input) -> Result<Output> {
         let name = input::draft(&input.draft)?;
-        let place = match (&input.path, input.id) {
-            (Some(_), Some(_)) => {
-                return Err(input::invalid_argument(
-                    "path",
-                    "cannot be combined with id",
-                ));
-            }
-            (Some(path), None) => {
-                let (locale, path) = input::new_place(&context.wiki, path, None)?;
-                let locale = locale.unwrap_or_else(|| context.locale(None));
-                Some((locale, path.into_path()))
-            }
-            (None, _) => None,
-        };
-        let which = match (place, input.id) {
-            (Some(place), _) => crate::write::Discarded::Place(place),
-            (None, Some(id)) => crate::write::Discarded::Page(id),
-            (None, None) => crate::write::Discarded::All,
+        let which = match (&input.path, input.id) {
+            (Some(_), Some(_)) => return refuse("path", "cannot be combined with id"),
+            (Some(path), None) => Discarded::Place(context.new_place(path, None)?),
+            (None, Some(id)) => Discarded::Page(id),
+            (None, None) => Discarded::All,
         };
         let (discarded, left) = context.desk.discard(&context.caller, name, &which).await?;
         Ok(Output {

@@ -1,6 +1,5 @@
 //! `wikijs_get_page_tree`: the folders and pages below a path.
 
-use super::output::is_default;
 use super::prelude::*;
 use crate::page::escape_hidden;
 use crate::wiki::{PageTreeMode, WikiError};
@@ -60,7 +59,7 @@ impl Tool for GetPageTree {
             input.path.as_deref(),
             input.locale.as_deref(),
         )?;
-        let locale = locale.unwrap_or_else(|| context.locale(None));
+        let locale = locale.unwrap_or_else(|| context.locale());
         let (mode, depth) = (input.mode.unwrap_or_default(), input.depth.unwrap_or(1));
         let tree = context.wiki.tree(&locale, path.as_ref(), mode, depth);
         let walk = match tree.await {
@@ -83,7 +82,7 @@ impl Tool for GetPageTree {
             .collect();
         Ok(Output {
             nodes,
-            not_shown: super::output::some_count(walk.not_shown),
+            not_shown: some_count(walk.not_shown),
         })
     }
 }

@@ -4,7 +4,6 @@
 use serde_json::json;
 
 use super::context::ToolContext;
-use super::input::new_place;
 use crate::error::{Failure, Result};
 use crate::page::{Locale, PagePath, escaped};
 use crate::wiki::{ListQuery, Right, Unresolved, Wiki};
@@ -24,27 +23,21 @@ pub(super) async fn no_page(
     if is_missing && text.trim().parse::<u32>().is_ok() {
         failure = failure.hint("This is a path here; a number as a page's id goes into the argument id, or to wikijs_get_page_by_id to read the page.");
     }
-    let said = said.map(Locale::as_str);
-    let Some((locale, path)) = new_place(&context.wiki, text, said)
-        .ok()
-        .filter(|_| is_missing)
-    else {
+    let place = context.new_place(text, said.map(Locale::as_str));
+    let Some((locale, path)) = place.ok().filter(|_| is_missing) else {
         return failure;
     };
-    let locale = locale.unwrap_or_else(|| context.locale(said));
-    let fault = context
-        .desk
-        .fault_at(&context.caller, &locale, path.as_path());
+    let fault = context.desk.fault_at(&context.caller, &locale, &path);
     let why = match fault {
         Some(fault) => Some(fault.as_str().to_owned()),
         None => match context.wiki.unknown_locale(&locale).await {
             Some(unknown) => Some(Failure::from(unknown).message),
-            None => lacking(&context.wiki, &locale, path.as_path()).await,
+            None => lacking(&context.wiki, &locale, &path).await,
         },
     };
     let place = json!({
         "locale": locale,
-        "path": path.as_path(),
+        "path": path,
         "mayCreate": why.is_none(),
         "why": why.as_deref().unwrap_or("no page that you may read is there"),
     });

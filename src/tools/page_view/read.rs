@@ -18,7 +18,7 @@ use crate::page::{
     SourceFormat, escaped, plain_text, slice,
 };
 use crate::tools::context::ToolContext;
-use crate::tools::input::{invalid_argument, new_place};
+use crate::tools::input::refuse;
 use crate::tools::no_page::no_page;
 use crate::tools::output::{AUTHOR, WholePage};
 use crate::wiki::{AllPages, RIGHT_TO_AUTHOR, WikiError};
@@ -227,12 +227,7 @@ fn named_place(
     let PageLookup::Named(text) = wanted else {
         return None;
     };
-    let said = said.map(Locale::as_str);
-    let (locale, path) = new_place(&context.wiki, text, said).ok()?;
-    Some((
-        locale.unwrap_or_else(|| context.locale(said)),
-        path.into_path(),
-    ))
+    context.new_place(text, said.map(Locale::as_str)).ok()
 }
 
 fn not_there() -> Failure {
@@ -471,7 +466,7 @@ fn cut(
     };
     if ask.offset() > text.len() {
         let fault = format!("is beyond the end of the text, {}", text.len());
-        return Err(invalid_argument("offset", fault));
+        return refuse("offset", fault);
     }
     let cut = slice(text, ask.offset(), most, first_line, ask.is_numbered);
     let left = text.len() - cut.end;
