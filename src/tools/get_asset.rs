@@ -1,6 +1,7 @@
 //! `wikijs_get_asset`: one file beside the pages (toolset `assets`).
 
-use super::input::invalid_argument;
+use std::collections::BTreeMap;
+
 use super::list_assets::NO_DOWNLOAD;
 use super::prelude::*;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
@@ -51,7 +52,8 @@ pub(super) struct Output {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
     /// Parts that are left out, with the reasons.
-    unavailable: Option<AssetUnavailable>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unavailable: BTreeMap<&'static str, &'static str>,
     /// The pages that name it; at most twenty.
     used_by: Option<Vec<User>>,
     /// Number of further pages that name it.
@@ -60,13 +62,6 @@ pub(super) struct Output {
     index: Option<Indexed>,
     /// The image, which goes out as one.
     image: Option<Image>,
-}
-
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AssetUnavailable {
-    content: Option<&'static str>,
-    used_by: Option<&'static str>,
 }
 
 /// A page that names an asset.
@@ -120,11 +115,8 @@ impl Tool for GetAsset {
             Some(true) => users(&context, &path).await?,
             Some(false) | None => Users::default(),
         };
-        let unavailable = AssetUnavailable {
-            content: seen.why,
-            used_by: users.why,
-        };
-        let is_whole = unavailable.content.is_none() && unavailable.used_by.is_none();
+        let reasons = [("content", seen.why), ("usedBy", users.why)].into_iter();
+        let unavailable = reasons.filter_map(|(name, why)| Some((name, why?)));
         let size = bytes.as_ref().and_then(|bytes| some_count(bytes.size()));
         Ok(Output {
             asset: asset.id,
@@ -137,7 +129,7 @@ impl Tool for GetAsset {
             updated_at: String::from(asset.updated_at),
             text: seen.text,
             is_cut: seen.is_cut,
-            unavailable: Some(unavailable).filter(|_| !is_whole),
+            unavailable: unavailable.collect(),
             used_by: users.pages,
             used_by_left: users.left,
             index: users.index,

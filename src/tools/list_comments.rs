@@ -1,6 +1,7 @@
 //! `wikijs_list_comments`: the comments of a page (toolset `comments`).
 
-use super::input::count;
+use std::collections::BTreeMap;
+
 use super::prelude::*;
 use crate::page::escape_hidden;
 use crate::wiki::Comment;
@@ -39,12 +40,8 @@ pub(super) struct Output {
     comments: Vec<CommentEntry>,
     total: Option<i64>,
     /// The reason why the sources are missing.
-    unavailable: Option<CommentsUnavailable>,
-}
-
-#[derive(Debug, Serialize)]
-struct CommentsUnavailable {
-    content: &'static str,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unavailable: BTreeMap<&'static str, &'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -87,14 +84,12 @@ impl Tool for ListComments {
             }
         }
         let total = all.len();
-        let skipped = all.into_iter().skip(count(input.offset, 0));
+        let skipped = all.into_iter().skip(input::count(input.offset, 0));
         let (mut comments, mut room) = (Vec::new(), MOST_TEXT);
-        let mut unavailable = None;
-        for comment in skipped.take(count(input.limit, 20)) {
+        let mut unavailable = BTreeMap::new();
+        for comment in skipped.take(input::count(input.limit, 20)) {
             if comment.content.is_none() {
-                unavailable = Some(CommentsUnavailable {
-                    content: "needs write:comments or manage:comments",
-                });
+                unavailable.insert("content", "needs write:comments or manage:comments");
             }
             let told = CommentEntry::new(comment, most);
             let Some(left) = room.checked_sub(told.size()) else {
