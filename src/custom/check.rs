@@ -34,13 +34,6 @@ pub(super) fn writing_fragment(on: &str) -> String {
     format!("holds a fragment on {on}; a custom tool only reads, so it must be one query")
 }
 
-/// The result of a check.
-pub(super) struct QueryCheck {
-    pub(super) faults: Vec<(LineColumn, String)>,
-    /// True if the answer could have anything of pages, comments or assets.
-    pub(super) touches_pages: bool,
-}
-
 /// The content of a response's member: a field, and its arguments as they stand.
 type ResponseMember = (String, String);
 
@@ -89,29 +82,33 @@ impl<'a, 'b> Checker<'a, 'b> {
         checker
     }
 
-    pub(super) fn check(&mut self) -> QueryCheck {
+    /// True if the answer could have anything of pages, comments or assets.
+    ///
+    /// # Errors
+    /// All faults, with their places.
+    pub(super) fn check(mut self) -> Result<bool, Vec<(LineColumn, String)>> {
         self.check_variables();
         let query = self.query;
         self.directives(&query.directives, query.position);
         let root = self.schema.query.clone();
         self.selection(&query.selection_set, &root, 1, &mut BTreeMap::new());
         if !self.is_over {
-            let unused: Vec<(Pos, String)> = (query.variable_definitions.iter())
-                .filter(|variable| !self.used.contains(variable.name.as_str()))
-                .map(|variable| (variable.position, format!("${} is not used", variable.name)))
-                .collect();
-            let fragments = self.fragments.values();
-            let idle: Vec<(Pos, String)> = fragments
-                .filter(|fragment| !self.spread.contains(fragment.name.as_str()))
-                .map(|it| (it.position, format!("the fragment {} is not used", it.name)))
-                .collect();
-            for (at, fault) in unused.into_iter().chain(idle) {
-                self.fault(at, fault);
+            for variable in &query.variable_definitions {
+                if !self.used.contains(variable.name.as_str()) {
+                    self.fault(variable.position, format!("${} is not used", variable.name));
+                }
+            }
+            for (name, fragment) in self.fragments.clone() {
+                if !self.spread.contains(name) {
+                    let fault = format!("the fragment {name} is not used");
+                    self.fault(fragment.position, fault);
+                }
             }
         }
-        QueryCheck {
-            faults: std::mem::take(&mut self.faults),
-            touches_pages: self.touches_pages,
+        if self.faults.is_empty() {
+            Ok(self.touches_pages)
+        } else {
+            Err(self.faults)
         }
     }
 

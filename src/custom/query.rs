@@ -7,7 +7,7 @@ use graphql_parser::query::{
 };
 use serde_json::{Map, Value};
 
-use super::check::{Checker, QueryCheck, writing_fragment};
+use super::check::{Checker, writing_fragment};
 use super::name::PREFIX;
 use super::sdl::read;
 use crate::custom::{LineColumn, Schema, ToolFileFault, is_custom_name, variables};
@@ -102,17 +102,11 @@ impl UncheckedQuery {
     /// Holds it against a schema.
     pub(super) fn check(&self, schema: &Schema) -> Result<Query, Vec<ToolFileFault>> {
         let parts = parts(&self.file, &self.text)?;
-        let mut checker = Checker::new(schema, &parts.query, &parts.fragments);
-        let QueryCheck {
-            faults,
-            touches_pages,
-        } = checker.check();
-        if !faults.is_empty() {
-            let told = faults.into_iter();
-            return Err(told
-                .map(|(at, fault)| ToolFileFault::at(&self.file, at, fault))
-                .collect());
-        }
+        let checker = Checker::new(schema, &parts.query, &parts.fragments);
+        let touches_pages = checker.check().map_err(|faults| {
+            let at = |(at, fault)| ToolFileFault::at(&self.file, at, fault);
+            faults.into_iter().map(at).collect::<Vec<_>>()
+        })?;
         let words = self.name.trim_start_matches(PREFIX).replace('_', " ");
         Ok(Query {
             file: self.file.clone(),
