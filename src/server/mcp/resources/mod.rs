@@ -118,12 +118,11 @@ async fn text_at(reader: &ResourceReader<'_>, uri: &str) -> Result<ReadResourceR
         reader.visit.may_read_resources()?;
         return page::read(reader.visit, uri).await;
     };
-    let (text, kept) = match own.text {
-        Some(text) => (offered.markdown(text), KEPT_MS),
-        None => {
-            let status = Box::pin(status_of(reader)).await;
-            (or_refused(reader.visit, status).await?.to_string(), 0)
-        }
+    let (text, kept) = if let Some(text) = own.text {
+        (offered.markdown(text), KEPT_MS)
+    } else {
+        let status = Box::pin(status_of(reader)).await;
+        (or_refused(reader.visit, status).await?.to_string(), 0)
     };
     let text = ResourceContents::text(text, own.uri).with_mime_type(own.mime_type);
     Ok(ReadResourceResult::new(vec![text]).with_ttl_ms(kept))

@@ -39,39 +39,22 @@ pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<
     // Asked first, so that the terms can use the answer.
     let standing = wiki.standing().await;
     let terms = SessionRules::new(reader.visit, reader.can_ask);
-    let mut unavailable = Vec::new();
-    let may_read = reader.visit.may_read_resources().is_ok();
-    let rights = if may_read {
-        let rights = tokio::time::timeout(PATIENCE, rights(reader, &terms)).await;
-        rights.ok().flatten()
-    } else {
-        None
-    };
-    if rights.is_none() {
-        unavailable.push("key.rights");
-    }
-    let proposals = match proposals(reader).await {
-        Ok(proposals) => Some(proposals),
-        Err(failure) => {
-            tracing::warn!(
-                code = failure.code.as_str(),
-                "the proposals could not be read"
-            );
-            unavailable.push("proposals");
-            None
-        }
-    };
-    let approvals = reader
-        .visit
-        .app
-        .desk
-        .standing_approvals(&reader.caller)
-        .await;
-    let approvals = approvals.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the approvals could not be read");
-        unavailable.push("approvals");
-        Vec::new()
+    let rights = tokio::time::timeout(PATIENCE, rights(reader, &terms)).await;
+    let rights = rights.ok().flatten();
+    let proposals = proposals(reader).await.inspect_err(|failure| {
+        let code = failure.code.as_str();
+        tracing::warn!(code, "the proposals could not be read");
     });
+    let desk = &reader.visit.app.desk;
+    let approvals = desk.standing_approvals(&reader.caller).await;
+    let approvals =
+        approvals.inspect_err(|error| tracing::warn!(%error, "the approvals could not be read"));
+    let unread = [
+        ("key.rights", rights.is_none()),
+        ("proposals", proposals.is_err()),
+        ("approvals", approvals.is_err()),
+    ];
+    let unread = unread.into_iter().filter(|(_, is_unread)| *is_unread);
     let (visit, settings, key) = (reader.visit, wiki.settings(), wiki.key());
     let standing = standing.or(terms.standing);
     let client = match &visit.client {
@@ -90,11 +73,11 @@ pub(in crate::server) async fn status_of(reader: &ResourceReader<'_>) -> Result<
         },
         "client": client,
         "writes": writes(&terms),
-        "proposals": proposals,
-        "approvals": if_any(approvals.iter().map(allowed).collect()),
+        "proposals": proposals.ok(),
+        "approvals": if_any(approvals.iter().flatten().map(allowed).collect()),
         "index": index(terms.index),
         "customTools": custom_tools(visit),
-        "unavailable": if_any(unavailable),
+        "unavailable": if_any(unread.map(|(name, _)| name).collect()),
     });
     Ok(without_nulls(status))
 }
@@ -105,6 +88,7 @@ fn if_any<T>(all: Vec<T>) -> Option<Vec<T>> {
 
 /// The key's rights at the last changed page, among the writable ones if there are any.
 async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<Value> {
+    reader.visit.may_read_resources().ok()?;
     let wiki = &reader.visit.app.wiki;
     let pages = wiki.pages_lately().await.ok()?;
     let is_published = |page: &&PageReading| page.is_published == Some(true);
