@@ -34,7 +34,7 @@ pub(super) struct Input {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     asset: i64,
@@ -73,15 +73,6 @@ struct User {
     title: String,
 }
 
-/// The pages that name an asset.
-#[derive(Default)]
-struct Users {
-    pages: Option<Vec<User>>,
-    left: Option<i64>,
-    index: Option<Indexed>,
-    why: Option<&'static str>,
-}
-
 /// An image for the model.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -110,15 +101,8 @@ impl Tool for GetAsset {
         };
         let asset = context.wiki.asset(&path).await.map_err(of_asset)?;
         let bytes = context.wiki.asset_bytes(&path).await.map_err(of_asset)?;
-        let seen = AssetContent::new(&path, bytes.as_ref());
-        let users = match input.used_by {
-            Some(true) => users(&context, &path).await?,
-            Some(false) | None => Users::default(),
-        };
-        let reasons = [("content", seen.why), ("usedBy", users.why)].into_iter();
-        let unavailable = reasons.filter_map(|(name, why)| Some((name, why?)));
         let size = bytes.as_ref().and_then(|bytes| some_count(bytes.size()));
-        Ok(Output {
+        let mut output = Output {
             asset: asset.id,
             path: escape_hidden(path.as_str()),
             r#type: escape_hidden(&asset.mime),
@@ -127,97 +111,75 @@ impl Tool for GetAsset {
             sha256: bytes.as_ref().map(Blob::sha256),
             created_at: String::from(asset.created_at),
             updated_at: String::from(asset.updated_at),
-            text: seen.text,
-            is_cut: seen.is_cut,
-            unavailable: unavailable.collect(),
-            used_by: users.pages,
-            used_by_left: users.left,
-            index: users.index,
-            image: seen.image,
-        })
+            ..Output::default()
+        };
+        if let Err(why) = output.add_content(&path, bytes.as_ref()) {
+            output.unavailable.insert("content", why);
+        }
+        if input.used_by == Some(true) {
+            output.add_users(&context, &path).await?;
+        }
+        Ok(output)
     }
 }
 
-/// The pages whose content names an asset, of those that the caller may read.
-async fn users(context: &ToolContext, path: &PagePath) -> Result<Users> {
-    let index = &context.index;
-    if !index.is_on() {
-        return Ok(Users {
-            why: Some(SWITCHED_OFF),
-            ..Users::default()
-        });
-    }
-    let pattern = Pattern::of_asset(path).map_err(|fault| invalid_argument("path", fault))?;
-    let covered = context.indexed().await?;
-    let scope = context.wiki.scope().clone();
-    let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
-    let _turn = context.turn().await?;
-    let found = index.matching(pattern, is_wanted, (MOST_USERS, 1)).await?;
-    let is_cut = found.looked_at < found.of;
-    let cut = is_cut.then(|| "not all pages were searched in time".to_owned());
-    let pages = found.hits.iter().map(|hit| &hit.page);
-    let user = |page: &PageReading| User {
-        id: page.id,
-        locale: page.locale.as_str().to_owned(),
-        path: escape_hidden(page.path.as_str()),
-        title: escape_hidden(&page.title),
-    };
-    let indexed = Indexed::new(covered, Sought::Lines).lacking_sources(found.without_source);
-    Ok(Users {
-        pages: Some(pages.map(user).collect()),
-        left: some_count(found.left),
-        index: indexed.note(cut).if_lacking(),
-        why: None,
-    })
-}
-
-/// The content of an asset, as far as it can be shown.
-#[derive(Default)]
-struct AssetContent {
-    text: Option<String>,
-    is_cut: bool,
-    image: Option<Image>,
-    why: Option<&'static str>,
-}
-
-impl AssetContent {
-    fn new(path: &PagePath, bytes: Option<&Blob>) -> Self {
-        let not = |why| Self {
-            why: Some(why),
-            ..Self::default()
-        };
-        let Some(bytes) = bytes else {
-            return not(NO_DOWNLOAD);
-        };
+impl Output {
+    /// Adds its content, as far as it can be shown.
+    ///
+    /// # Errors
+    /// The reason why it is not.
+    fn add_content(&mut self, path: &PagePath, bytes: Option<&Blob>) -> Result<(), &'static str> {
+        let bytes = bytes.ok_or(NO_DOWNLOAD)?;
         let raw = bytes.as_bytes();
         if is_picture(path) {
-            if check_asset(path, raw).is_err() {
-                return not("it is no whole image of the type that its name says");
-            }
+            check_asset(path, raw)
+                .map_err(|_| "it is no whole image of the type that its name says")?;
             if raw.len() > MOST_IMAGE {
-                return not("images of more than 1 MB are not shown");
+                return Err("images of more than 1 MB are not shown");
             }
-            let image = Image {
+            self.image = Some(Image {
                 mime_type: mime_of(path),
                 data: bytes.to_base64(),
-            };
-            return Self {
-                image: Some(image),
-                ..Self::default()
-            };
+            });
+            return Ok(());
         }
         let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-        match std::str::from_utf8(raw) {
-            Ok(text) if !text.chars().any(is_odd) => {
-                let end = text.floor_char_boundary(MOST_TEXT);
-                Self {
-                    text: Some(text.get(..end).unwrap_or_default().to_owned()),
-                    is_cut: end < text.len(),
-                    ..Self::default()
-                }
-            }
-            _ => not("it is neither an image nor a text"),
+        let text = std::str::from_utf8(raw).ok();
+        let text = text.filter(|text| !text.contains(is_odd));
+        let text = text.ok_or("it is neither an image nor a text")?;
+        let end = text.floor_char_boundary(MOST_TEXT);
+        self.text = Some(text.get(..end).unwrap_or_default().to_owned());
+        self.is_cut = end < text.len();
+        Ok(())
+    }
+
+    /// Adds the pages whose content names it, of those that the caller may read.
+    async fn add_users(&mut self, context: &ToolContext, path: &PagePath) -> Result<()> {
+        let index = &context.index;
+        if !index.is_on() {
+            self.unavailable.insert("usedBy", SWITCHED_OFF);
+            return Ok(());
         }
+        let pattern = Pattern::of_asset(path).map_err(|fault| invalid_argument("path", fault))?;
+        let covered = context.indexed().await?;
+        let scope = context.wiki.scope().clone();
+        let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
+        let _turn = context.turn().await?;
+        let found = index.matching(pattern, is_wanted, (MOST_USERS, 1)).await?;
+        let is_cut = found.looked_at < found.of;
+        let cut = is_cut.then(|| "not all pages were searched in time".to_owned());
+        let pages = found.hits.iter().map(|hit| &hit.page);
+        let user = |page: &PageReading| User {
+            id: page.id,
+            locale: page.locale.as_str().to_owned(),
+            path: escape_hidden(page.path.as_str()),
+            title: escape_hidden(&page.title),
+        };
+        let indexed = Indexed::new(covered, Sought::Lines).lacking_sources(found.without_source);
+        self.used_by = Some(pages.map(user).collect());
+        self.used_by_left = some_count(found.left);
+        self.index = indexed.note(cut).if_lacking();
+        Ok(())
     }
 }
 
