@@ -84,16 +84,11 @@ impl PageReadOptions {
 
     /// Refuses arguments that conflict with a section in the page's name.
     pub(super) fn check_beside_section(&self) -> Result<()> {
-        let named = [
-            ("section", self.section.is_some()),
-            ("lines", self.lines.is_some()),
-        ];
-        match named.into_iter().find(|(_, is_said)| *is_said) {
-            Some((name, _)) => refuse(
-                name,
-                "cannot go with the section after the # of the page's name",
-            ),
-            None => Ok(()),
+        const FAULT: &str = "cannot go with the section after the # of the page's name";
+        match (&self.section, self.lines) {
+            (Some(_), _) => refuse("section", FAULT),
+            (None, Some(_)) => refuse("lines", FAULT),
+            (None, None) => Ok(()),
         }
     }
 

@@ -53,14 +53,6 @@ struct PageWithText {
 }
 
 impl PageWithText {
-    /// Refuses requests that do not apply to this page.
-    fn check(&self, ask: &PageReadOptions) -> Result<()> {
-        match self.anchor {
-            Some(_) => ask.check_beside_section(),
-            None => Ok(()),
-        }
-    }
-
     /// The state that a later change is checked against, if the current text is shown; with a
     /// draft, the page in the wiki.
     fn as_read(&self, ask: &PageReadOptions) -> Option<PageReading> {
@@ -344,7 +336,9 @@ fn show(
     (ask, linking): (&PageReadOptions, &LinkContext),
     (most, is_share): (usize, bool),
 ) -> Result<PageView> {
-    found.check(ask)?;
+    if found.anchor.is_some() {
+        ask.check_beside_section()?;
+    }
     let (metadata, unavailable) = beside(&found, ask, linking);
     let as_read = found.as_read(ask);
     let PageWithText {
@@ -405,23 +399,20 @@ fn show(
                 part.next_offset = Some(cut.end);
             }
             is_part |= !is_whole || left > 0;
-            let mut room = most.saturating_sub(cut.text.len());
+            let room = most.saturating_sub(cut.text.len());
             if is_part && ask.view != PageViewKind::Text {
                 // The texts of several pages and what is named of them are bounded together.
                 let most = if is_share { room } else { usize::MAX };
                 (part.parts, part.parts_left) = below(&text, format, &named, most);
             }
             if is_whole && ask.view == PageViewKind::Content {
-                scripts.0 = fits(scripts.0, "scriptCss", &mut room, &mut part.left_out);
-                scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);
+                scripts = fitting(scripts, room, &mut part.left_out);
             }
             shown = Some(cut.text);
         }
         part.rendered_by = is_ours.then_some("this server, not the wiki");
     } else if is_whole {
-        let mut room = most;
-        scripts.0 = fits(scripts.0, "scriptCss", &mut room, &mut part.left_out);
-        scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);
+        scripts = fitting(scripts, most, &mut part.left_out);
     }
     is_part |= !part.left_out.is_empty() || (part.section.is_some() && shown.is_some());
     if is_whole && matches!(ask.view, PageViewKind::Content | PageViewKind::Metadata) {
@@ -530,20 +521,22 @@ fn brief(page: PageReading) -> PageReading {
     brief
 }
 
-/// A field, if it fits into the rest of the budget.
-fn fits(
-    field: Option<String>,
-    name: &'static str,
-    room: &mut usize,
+/// Styles and scripts, each if it fits into the rest of the budget.
+fn fitting(
+    (styles, scripts): (Option<String>, Option<String>),
+    mut room: usize,
     left_out: &mut Vec<&'static str>,
-) -> Option<String> {
-    let text = field?;
-    if text.len() > *room {
-        left_out.push(name);
-        return None;
-    }
-    *room -= text.len();
-    Some(text)
+) -> (Option<String>, Option<String>) {
+    let mut fits = |field: Option<String>, name| {
+        let text = field?;
+        if text.len() > room {
+            left_out.push(name);
+            return None;
+        }
+        room -= text.len();
+        Some(text)
+    };
+    (fits(styles, "scriptCss"), fits(scripts, "scriptJs"))
 }
 
 #[cfg(test)]
