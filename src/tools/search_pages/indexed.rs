@@ -5,43 +5,28 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::index::Coverage;
+use crate::words::words;
 
-/// The kind of search that needs the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tools) enum Sought {
-    /// The best pages for words.
-    Words,
-    /// Every line with a text, or that an expression matches.
-    Lines,
-    /// Pages whose words resemble a given page's.
-    Related,
-    /// Links that lead nowhere.
-    Broken,
-    /// Pages that no page links to.
-    Orphans,
-    /// Pages with a property.
-    Property,
+words! {
+    /// The kind of search that needs the index; its words say what an incomplete one does to it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::tools) enum Sought: of_half {
+        /// The best pages for words.
+        Words = "the best page for these words may be missing",
+        /// Every line with a text, or that an expression matches.
+        Lines = "lines of the other pages are missing",
+        /// Pages whose words resemble a given page's.
+        Related = "pages related by their words may be missing",
+        /// Links that lead nowhere.
+        Broken = "broken links of the other pages may be missing",
+        /// Pages that no page links to.
+        Orphans = "a page listed here may be linked from one that is not indexed",
+        /// Pages with a property.
+        Property = "pages with this property may be missing",
+    }
 }
 
 impl Sought {
-    /// The effect of an incomplete index on this search, and advice.
-    const fn of_half(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Words => (
-                "the best page for these words may be missing",
-                ", or take other words that stand in its title",
-            ),
-            Self::Lines => ("lines of the other pages are missing", ""),
-            Self::Related => ("pages related by their words may be missing", ""),
-            Self::Broken => ("broken links of the other pages may be missing", ""),
-            Self::Orphans => (
-                "a page listed here may be linked from one that is not indexed",
-                "",
-            ),
-            Self::Property => ("pages with this property may be missing", ""),
-        }
-    }
-
     /// The note on pages whose source cannot be read.
     const fn of_unread(self) -> &'static str {
         match self {
@@ -109,7 +94,11 @@ impl Indexed {
             // An estimate from the first few pages can be off by days.
             const LONGEST: Duration = Duration::from_mins(2);
             let wait = left.unwrap_or(Duration::from_secs(10)).min(LONGEST).as_secs() + 1;
-            let (missing, or) = sought.of_half();
+            let missing = sought.of_half();
+            let or = match sought {
+                Sought::Words => ", or take other words that stand in its title",
+                _ => "",
+            };
             format!(
                 "Only {pages} of {wanted} pages are indexed yet, so {missing}: {again} in {wait} s{or}."
             )
