@@ -161,7 +161,7 @@ fn export_request(service: &str, spans: &[FinishedSpan]) -> Value {
 }
 
 fn exported(span: &FinishedSpan) -> Value {
-    let (id, parent) = span.ids();
+    let hex = |id: u64| format!("{id:016x}");
     let nanos = |time: SystemTime| {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         since.as_nanos().to_string()
@@ -174,10 +174,10 @@ fn exported(span: &FinishedSpan) -> Value {
     // 2 is an error; what was cut off is one, too.
     let is_error = span.end.as_ref().is_none_or(|end| end.is_error);
     json!({
-        "traceId": span.trace().to_string(),
-        "spanId": id,
-        "parentSpanId": parent.unwrap_or_default(),
-        "traceState": span.state().unwrap_or_default(),
+        "traceId": span.context.trace.to_string(),
+        "spanId": hex(span.context.span),
+        "parentSpanId": span.parent.map(hex).unwrap_or_default(),
+        "traceState": span.context.state().unwrap_or_default(),
         "name": span.name,
         "kind": span.kind.number(),
         "startTimeUnixNano": nanos(span.began),

@@ -30,9 +30,10 @@ pub struct NoTraceId;
 /// The place of a caller in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
-    pub(super) trace: TraceId,
+    /// The trace.
+    pub trace: TraceId,
     /// The caller's own span; never 0.
-    pub(super) span: u64,
+    pub span: u64,
     pub(super) flags: u8,
     /// The entries that tracing systems on the way added, to be passed on as they are.
     pub(super) state: Option<Arc<str>>,

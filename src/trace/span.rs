@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::context::place_for_span;
 use crate::meter::Counter;
-use crate::trace::{TraceContext, TraceId, traced};
+use crate::trace::{TraceContext, traced};
 
 /// The most finished spans that wait; beyond it they are dropped.
 const MOST_WAITING: usize = 2_048;
@@ -51,8 +51,10 @@ impl SpanKind {
 /// A span whose work has ended. It holds ids and outcomes, and no text of a page.
 #[derive(Debug)]
 pub struct FinishedSpan {
-    context: TraceContext,
-    parent: Option<u64>,
+    /// Its own place in its trace.
+    pub context: TraceContext,
+    /// The span above it.
+    pub parent: Option<u64>,
     /// Its name.
     pub name: Cow<'static, str>,
     /// The side that it tells of.
@@ -72,24 +74,6 @@ pub struct SpanEnd {
     pub attributes: Vec<(&'static str, Value)>,
     /// True if the work failed.
     pub is_error: bool,
-}
-
-impl FinishedSpan {
-    /// The trace that it belongs to.
-    pub const fn trace(&self) -> TraceId {
-        self.context.trace
-    }
-
-    /// Its own id and its parent's, in hex.
-    pub fn ids(&self) -> (String, Option<String>) {
-        let hex = |id: u64| format!("{id:016x}");
-        (hex(self.context.span), self.parent.map(hex))
-    }
-
-    /// The entries that tracing systems on the way to us added.
-    pub fn state(&self) -> Option<&str> {
-        self.context.state()
-    }
 }
 
 /// Begins to make spans; gives them as they end. `None` if they are made already.
