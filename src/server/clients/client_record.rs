@@ -13,6 +13,7 @@ use crate::audit::{ClientId, PersonId, Role};
 use crate::gates::{ClientLimits, Grant, ends_soon};
 use crate::site::SiteName;
 use crate::tools::ToolDefinition;
+use crate::words::words;
 
 /// A client as the server takes it.
 #[derive(Debug)]
@@ -88,19 +89,21 @@ pub(in crate::server) struct LackedScopes {
     pub(in crate::server) write: bool,
 }
 
-/// The reason a token is rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::server) enum Unwelcome {
-    /// It is no client's.
-    Unknown,
-    /// It was a client's.
-    Ended,
-    /// It was a delegate's, or its maker may not call any more.
-    DelegateEnded,
-    /// It is a delegate's that was made over stdio under other settings.
-    OutOfBounds,
-    /// It may be a delegate's, and the store that has them does not answer.
-    StoreAway,
+words! {
+    /// The reason a token is rejected.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::server) enum Unwelcome: message {
+        /// It is no client's.
+        Unknown = "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing or unknown",
+        /// It was a client's.
+        Ended = "this client's token has ended; its operator makes another with `wikijs-gate token rotate`",
+        /// It was a delegate's, or its maker may not call any more.
+        DelegateEnded = "this delegate has ended, or its maker may not call any more; only its maker makes another",
+        /// It is a delegate's that was made over stdio under other settings.
+        OutOfBounds = "this delegate was made over stdio under other settings, or with another key, than this server has now; it is let in again once those are back",
+        /// It may be a delegate's, and the store that has them does not answer.
+        StoreAway = "the store of the delegates does not answer; try again",
+    }
 }
 
 impl ClientRecord {

@@ -36,26 +36,11 @@ pub(super) async fn authenticate(
     } else {
         match clients.authenticate(&token).await {
             Ok(client) => return Ok(Some(client)),
-            Err(Unwelcome::StoreAway) => {
-                return Err(HttpRefusal::busy(
-                    "the store of the delegates does not answer; try again",
-                ));
-            }
-            Err(Unwelcome::Ended) => {
-                "this client's token has ended; its operator makes another with `wikijs-gate token rotate`"
-            }
-            Err(Unwelcome::DelegateEnded) => {
-                "this delegate has ended, or its maker may not call any more; only its maker makes another"
-            }
-            Err(Unwelcome::OutOfBounds) => {
-                "this delegate was made over stdio under other settings, or with another key, than this server has now; it is let in again once those are back"
-            }
+            Err(why @ Unwelcome::StoreAway) => return Err(HttpRefusal::busy(why.message())),
             Err(Unwelcome::Unknown) if oauth.is_some() => {
                 "a token is needed, as Authorization: Bearer: of the issuer that WWW-Authenticate leads to, or of a client, wjs_…; this one is missing or unknown"
             }
-            Err(Unwelcome::Unknown) => {
-                "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing or unknown"
-            }
+            Err(why) => why.message(),
         }
     };
     let challenge = if token.is_empty() {
