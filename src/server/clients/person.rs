@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::client_record::{ClientRecord, LackedScopes, SignedInPerson};
@@ -164,20 +163,12 @@ impl PresentPeople {
     }
 
     fn make_room(&mut self) {
-        if self.0.len() < MOST_PEOPLE {
-            return;
-        }
-        let now = OffsetDateTime::now_utc();
-        self.0.retain(|_, person| person.claims.expires > now);
-        if self.0.len() < MOST_PEOPLE {
-            return;
-        }
-        let first = self
-            .0
-            .iter()
-            .min_by_key(|(_, person)| person.claims.expires);
-        if let Some(first) = first.map(|(id, _)| *id) {
-            self.0.remove(&first);
+        if self.0.len() >= MOST_PEOPLE {
+            let all = self.0.iter();
+            let first = all.min_by_key(|(_, person)| person.claims.expires);
+            if let Some(first) = first.map(|(id, _)| *id) {
+                self.0.remove(&first);
+            }
         }
     }
 }

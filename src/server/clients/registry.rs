@@ -18,7 +18,7 @@ use super::secret::{ClientToken, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
 use crate::audit::{ClientId, StoreHome};
-use crate::config::{FileStamp, stamp_of};
+use crate::config::{FileStamp, ServeSettings, stamp_of};
 use crate::oauth::{NoGrant, OauthSettings, PersonClaims};
 use crate::review::SignIns;
 use crate::wiki::in_words;
@@ -148,7 +148,7 @@ impl ClientRegistry {
     }
 
     /// Lets a person in whose token was verified: their client for this call. The settings are asked for
-    /// under the lock that [`Self::take_grants`] takes, so that no grant of before comes after that.
+    /// under the lock that [`Self::take_settings`] takes, so that no grant of before comes after that.
     ///
     /// # Errors
     /// [`NoGrant`].
@@ -164,11 +164,14 @@ impl ClientRegistry {
         state.people.admit(claims, &settings, thinking)
     }
 
-    /// Takes over other grants of people, which are in force already for whoever comes.
-    pub(in crate::server) fn take_grants(&self, settings: Option<&OauthSettings>) {
+    /// Takes over how long people have to think, and other grants of people, which are in force already for
+    /// whoever comes.
+    pub(in crate::server) fn take_settings(&self, settings: &ServeSettings) {
         let mut state = self.state.lock();
-        let thinking = state.thinking;
-        state.people.follow(settings, thinking);
+        let thinking = settings.person_limit;
+        state.is_stale |= state.thinking != thinking;
+        state.thinking = thinking;
+        state.people.follow(settings.oauth.as_deref(), thinking);
     }
 
     /// Number of people whose tokens have not ended.
@@ -222,13 +225,6 @@ impl ClientRegistry {
         *last = Some(Instant::now());
         // Under the lock: whoever waits for this look finds it done.
         self.family().await;
-    }
-
-    /// Takes over how long people have to think.
-    pub(in crate::server) fn take_person_limit(&self, limit: Duration) {
-        let mut state = self.state.lock();
-        state.is_stale |= state.thinking != limit;
-        state.thinking = limit;
     }
 
     /// All delegates, those whose end is not settled included, as the store and the file have them at this

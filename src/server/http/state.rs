@@ -48,8 +48,7 @@ impl HttpState {
         let settings = Arc::new(settings);
         *self.settings.write() = Arc::clone(&settings);
         if let Some(clients) = &self.clients {
-            clients.take_person_limit(settings.person_limit);
-            clients.take_grants(settings.oauth.as_deref());
+            clients.take_settings(&settings);
         }
     }
 
