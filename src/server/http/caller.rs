@@ -40,7 +40,6 @@ const MOST_APPS: usize = 100;
 /// The caller of a request.
 #[derive(Clone)]
 pub(super) struct HttpCaller {
-    pub(super) client: Option<Arc<ClientRecord>>,
     pub(super) site: Arc<Site>,
     /// The owner of its sessions and previews: the client, with its own key if it brings one.
     pub(super) owner: String,
@@ -61,13 +60,13 @@ impl HttpCaller {
 
     /// The named client in whose shares and rate it counts.
     pub(super) fn counted(&self) -> Option<&str> {
-        let client = self.client.as_ref();
+        let client = self.context.client.as_ref();
         client.map(|client| &*client.counted().identity)
     }
 
     /// Its id, if it is a delegate or a person, who can end at any time.
     pub(super) fn ending(&self) -> Option<ClientId> {
-        let client = self.client.as_ref()?;
+        let client = self.context.client.as_ref()?;
         (client.bond.is_some() || client.person.is_some()).then_some(client.id)
     }
 }
@@ -183,7 +182,7 @@ impl Callers {
         let rate = client.as_ref().and_then(|client| client.may.rate);
         let called_in = session_id(&owner, session.as_deref(), client.as_deref());
         let mut context = CallerContext {
-            client: client.clone(),
+            client,
             subject,
             address: Some(address.to_string()),
             family: delegations.clone().map(|own| -> Arc<dyn Family> { own }),
@@ -206,7 +205,6 @@ impl Callers {
         Ok(HttpCaller {
             rate: rate.unwrap_or(u32::MAX).min(settings.rate),
             context,
-            client,
             site,
             owner,
             session,

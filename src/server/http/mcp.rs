@@ -132,7 +132,7 @@ pub(super) async fn answer(
         place = Arc::new(mcp.places.streams.take(&caller)?);
     }
     let is_stream = is_listening || message.is_none();
-    let end = caller.client.as_ref().and_then(|client| client.expires);
+    let end = (caller.context.client.as_ref()).and_then(|client| client.expires);
     let ending = mcp.clients.clone().zip(caller.ending());
     let is_initializing = message.as_ref().is_some_and(Message::is_initializing);
     let response = if caller.session.is_none() && is_initializing {

@@ -8,7 +8,8 @@ use crate::tools::{ToolDefinition, name_at};
 /// scope for it. The tools are not offered with such a token either: this tells its client which scope
 /// to ask for.
 pub(super) fn check(caller: &HttpCaller, method: &str, name: &str) -> Result<(), HttpRefusal> {
-    let person = caller.client.as_ref().and_then(|it| it.person.as_ref());
+    let client = caller.context.client.as_ref();
+    let person = client.and_then(|it| it.person.as_ref());
     if !person.is_some_and(|person| person.lacks.write) {
         return Ok(());
     }
