@@ -25,6 +25,7 @@ use super::handler::{Handler, answered};
 use super::methods;
 use super::result;
 use super::session_rules::SessionRules;
+use super::subscriptions::tell_of_tools;
 use super::tasks;
 use super::uri::SCHEME;
 use crate::custom::{MOST_NAME, is_custom_name};
@@ -268,17 +269,11 @@ impl ServerHandler for ManySites {
             self.sites
                 .tell(&Ear::Request(Arc::downgrade(&changed)), &self.session);
         }
-        let tell = async {
-            loop {
-                changed.notified().await;
-                // A client that accepts nothing now learns of the next change.
-                let _ = context.sink().notify_tool_list_changed().await;
-            }
-        };
         tokio::select! {
-            never = tell => never,
-            () = context.cancelled() => Ok(()),
+            () = tell_of_tools(&changed, &context) => {}
+            () = context.cancelled() => {}
         }
+        Ok(())
     }
 
     async fn list_prompts(

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use super::super::site::Site;
@@ -124,22 +124,24 @@ impl Subscriptions {
         };
         let wants_tools = context.accepted().tools_list_changed == Some(true);
         let changed = site.filter(|_| wants_tools).map(|site| site.listen(visit));
-        let tell_of_tools = async {
-            let Some(changed) = changed else {
-                return std::future::pending().await;
-            };
-            loop {
-                changed.notified().await;
-                let told = context.sink().notify_tool_list_changed();
-                let _ = tokio::time::timeout(PATIENCE, told).await;
-            }
-        };
+        // Nobody notifies one that is not wanted.
+        let changed = changed.unwrap_or_default();
         tokio::select! {
             () = tell => {}
-            () = tell_of_tools => {}
+            () = tell_of_tools(&changed, context) => {}
             () = context.cancelled() => {}
         }
         Ok(())
+    }
+}
+
+/// Reports changed tools whenever it is notified; never returns.
+pub(super) async fn tell_of_tools(changed: &Notify, context: &SubscriptionContext) {
+    loop {
+        changed.notified().await;
+        let told = context.sink().notify_tool_list_changed();
+        // A client that accepts nothing now learns of the next change.
+        let _ = tokio::time::timeout(PATIENCE, told).await;
     }
 }
 
