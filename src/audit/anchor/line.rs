@@ -9,24 +9,33 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::super::{FileHead, PublicKey, RunId, SigningKey};
 
 /// The form of anchor that is written.
-const VERSION: u32 = 1;
+pub(in crate::audit) const VERSION: u32 = 1;
 /// The text between the signed part of a line and its signature.
 const SIGNATURE: &str = ",\"signature\":\"";
 
-/// A line that is to be written.
-#[derive(Debug, Serialize)]
-pub(in crate::audit) struct NewAnchor<'a> {
-    pub(in crate::audit) time: &'a str,
-    pub(in crate::audit) wiki: &'a str,
+/// A line that is written or was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::audit) struct Anchor {
+    /// The form of anchor that is written: [`VERSION`].
+    pub(in crate::audit) v: u32,
+    pub(in crate::audit) time: String,
+    pub(in crate::audit) wiki: String,
     /// The run that anchors.
     pub(in crate::audit) run: RunId,
     /// Its number among the anchors of that run, from 1.
     pub(in crate::audit) seq: u64,
     #[serde(serialize_with = "numbered")]
-    pub(in crate::audit) heads: &'a [FileHead],
+    pub(in crate::audit) heads: Vec<FileHead>,
     /// The runs that a purge is about to remove.
-    #[serde(serialize_with = "numbered", skip_serializing_if = "<[_]>::is_empty")]
-    pub(in crate::audit) removed: &'a [FileHead],
+    #[serde(
+        serialize_with = "numbered",
+        skip_serializing_if = "Vec::is_empty",
+        default
+    )]
+    pub(in crate::audit) removed: Vec<FileHead>,
+    /// The id of the key that signed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::audit) key: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -45,49 +54,6 @@ fn numbered<S: Serializer>(heads: &[FileHead], serializer: S) -> Result<S::Ok, S
     }))
 }
 
-#[derive(Serialize)]
-struct AnchorLine<'a> {
-    v: u32,
-    #[serde(flatten)]
-    anchor: &'a NewAnchor<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
-}
-
-impl NewAnchor<'_> {
-    /// The line, without its end.
-    pub(in crate::audit) fn line(&self, key: Option<&SigningKey>) -> serde_json::Result<String> {
-        let mut line = serde_json::to_string(&AnchorLine {
-            v: VERSION,
-            anchor: self,
-            key: key.map(|key| key.public().id()),
-        })?;
-        if let Some(key) = key {
-            line.pop();
-            let signature = key.sign(&line);
-            line.push_str(SIGNATURE);
-            line.push_str(&signature);
-            line.push_str("\"}");
-        }
-        Ok(line)
-    }
-}
-
-/// A line that was read.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(in crate::audit) struct Anchor {
-    v: u32,
-    pub(in crate::audit) time: String,
-    pub(in crate::audit) wiki: String,
-    pub(in crate::audit) run: RunId,
-    pub(in crate::audit) seq: u64,
-    pub(in crate::audit) heads: Vec<FileHead>,
-    #[serde(default)]
-    pub(in crate::audit) removed: Vec<FileHead>,
-    /// The id of the key that signed it.
-    pub(in crate::audit) key: Option<String>,
-}
-
 /// The result of checking a line's signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::audit) enum Signed {
@@ -102,6 +68,18 @@ pub(in crate::audit) enum Signed {
 }
 
 impl Anchor {
+    /// The line, without its end, signed with the key if there is one.
+    pub(in crate::audit) fn line(mut self, key: Option<&SigningKey>) -> serde_json::Result<String> {
+        self.key = key.map(|key| key.public().id());
+        let mut line = serde_json::to_string(&self)?;
+        if let Some(key) = key {
+            line.pop();
+            let signature = key.sign(&line);
+            line.extend([SIGNATURE, &signature, "\"}"]);
+        }
+        Ok(line)
+    }
+
     /// Reads a line without its end, and checks its signature with any of some keys; nothing if
     /// it is no anchor, or one of a newer form.
     pub(in crate::audit) fn parse(line: &str, keys: &[PublicKey]) -> Option<(Self, Signed)> {
@@ -134,21 +112,23 @@ impl Anchor {
 #[cfg(test)]
 mod tests {
     use super::super::super::{FileHead, LineHash, RunId, SigningKey};
-    use super::{Anchor, NewAnchor, Signed};
+    use super::{Anchor, Signed, VERSION};
 
     fn line(key: Option<&SigningKey>) -> String {
-        let heads = [FileHead {
+        let head = FileHead {
             file: "20300102T090000Z-000012-00000000000000aa.jsonl".to_owned(),
             length: 77,
             hash: Some(LineHash::new(b"x")),
-        }];
-        let anchor = NewAnchor {
-            time: "2030-01-02T09:00:00.000Z",
-            wiki: "wiki,\"signature\":\"x\"}",
+        };
+        let anchor = Anchor {
+            v: VERSION,
+            time: "2030-01-02T09:00:00.000Z".to_owned(),
+            wiki: "wiki,\"signature\":\"x\"}".to_owned(),
             run: RunId::new().unwrap(),
             seq: 3,
-            heads: &heads,
-            removed: &[],
+            heads: vec![head],
+            removed: Vec::new(),
+            key: None,
         };
         anchor.line(key).unwrap()
     }

@@ -22,10 +22,10 @@ use tokio::sync::Mutex as Turn;
 use super::super::entry::members::format_time;
 use super::super::run::heads;
 use super::super::{AuditLayout, FileHead, RunId, SigningKey};
-use super::line::NewAnchor;
+use super::line::{self, Anchor};
 use crate::checks::{self, CheckCommand};
 use crate::private_files;
-use crate::store::{DocumentKind, Store, StoreError};
+use crate::store::{DocumentKind, Store, StoreResult};
 
 /// The most heads in a line, which stays far below the longest line that is read.
 const HEADS_A_LINE: usize = 10_000;
@@ -182,14 +182,16 @@ impl Anchoring {
         while !rest.is_empty() || !removed.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(HEADS_A_LINE));
             let (gone, still) = removed.split_at(removed.len().min(HEADS_A_LINE));
-            let heads: Vec<FileHead> = now.iter().map(|(head, _)| head.clone()).collect();
-            let anchor = NewAnchor {
-                time: &format_time(OffsetDateTime::now_utc()),
-                wiki: &self.wiki,
+            let heads = now.iter().map(|(head, _)| head.clone()).collect();
+            let anchor = Anchor {
+                v: line::VERSION,
+                time: format_time(OffsetDateTime::now_utc()),
+                wiki: self.wiki.clone(),
                 run,
                 seq: made.seq.saturating_add(1),
-                heads: &heads,
-                removed: gone,
+                heads,
+                removed: gone.to_vec(),
+                key: None,
             };
             let line = anchor.line(settings.key.as_deref());
             let line = line.map_err(|_| "a line cannot be made".to_owned())?;
@@ -282,10 +284,7 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
 }
 
 /// The runs that are not as long as they were, with that length.
-fn changed(
-    store: &dyn Store,
-    known: &HashMap<String, u64>,
-) -> Result<Vec<(FileHead, u64)>, StoreError> {
+fn changed(store: &dyn Store, known: &HashMap<String, u64>) -> StoreResult<Vec<(FileHead, u64)>> {
     let mut changed = Vec::new();
     for run in store.runs()? {
         if known.get(&run.name) == Some(&run.length) {
