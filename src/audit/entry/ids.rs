@@ -23,8 +23,10 @@ macro_rules! hex_name {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name([u8; $bytes]);
 
-        impl $name {
-            fn read(text: &str) -> Result<Self, NotHex> {
+        impl FromStr for $name {
+            type Err = NotHex;
+
+            fn from_str(text: &str) -> Result<Self, NotHex> {
                 decode(text).map(Self).ok_or(NotHex(2 * $bytes))
             }
         }
@@ -49,23 +51,11 @@ macro_rules! hex_name {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::read(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(de::Error::custom)
             }
         }
     };
-}
-
-/// Parses names that somebody typed.
-macro_rules! typed_names {
-    ($($name:ident)+) => { $(
-        impl FromStr for $name {
-            type Err = NotHex;
-
-            fn from_str(text: &str) -> Result<Self, NotHex> {
-                Self::read(text)
-            }
-        }
-    )+ };
 }
 
 /// Makes random names.
@@ -85,7 +75,6 @@ macro_rules! random_names {
     )+ };
 }
 
-typed_names! { CallId ProposalId ApprovalId DraftId MemoryId RunId ClientId KeyDigest LineHash }
 random_names! { CallId ProposalId DraftId MemoryId RunId ClientId }
 
 hex_name! {
