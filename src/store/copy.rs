@@ -52,36 +52,20 @@ pub enum CopyFault {
         "the other store has the run {0}, which is none of this one, or is longer there: name an empty store"
     )]
     Other(String),
-    /// The store that is copied could not be read.
-    #[error("the store that is copied cannot be used: {0}")]
-    Store(String),
-    /// The other store could not be written.
-    #[error("the other store cannot be used: {0}")]
-    There(String),
+    /// One of the stores failed.
+    #[error(transparent)]
+    Store(#[from] CopyError),
 }
 
 /// The store that failed while something was copied.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
     /// The one that is copied.
-    From(StoreError),
+    #[error("the store that is copied cannot be used: {0}")]
+    From(#[from] StoreError),
     /// The place of the copy.
+    #[error("the other store cannot be used: {0}")]
     To(StoreError),
-}
-
-impl From<StoreError> for CopyError {
-    fn from(error: StoreError) -> Self {
-        Self::From(error)
-    }
-}
-
-impl From<CopyError> for CopyFault {
-    fn from(error: CopyError) -> Self {
-        match error {
-            CopyError::From(error) => Self::Store(error.to_string()),
-            CopyError::To(error) => Self::There(error.to_string()),
-        }
-    }
 }
 
 /// The store of a wiki's record, and that of its mirror.
