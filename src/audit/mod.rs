@@ -33,8 +33,6 @@ mod testing;
 mod upkeep;
 mod verify;
 
-#[cfg(feature = "postgres")]
-pub use crate::store::DatabaseHome;
 pub use crate::store::{
     CopyFault, DatabaseSettings, HeldLease, SecretSource, StoreCopied, StoreHealth, StoreHome,
 };

@@ -14,17 +14,9 @@ use super::{DatabaseAddress, SecretSource, Store, StoreResult};
 pub enum StoreHome {
     /// In the files of this directory.
     Local(PathBuf),
-    /// In a database, but for the indexes of logs.
+    /// In a database, but for the indexes of logs, which are in this directory.
     #[cfg(feature = "postgres")]
-    Database(DatabaseHome),
-}
-
-/// A database, and the directory of the indexes.
-#[cfg(feature = "postgres")]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseHome {
-    directory: PathBuf,
-    database: Arc<Database>,
+    Database(Arc<Database>, PathBuf),
 }
 
 /// The database that settings name.
@@ -51,10 +43,7 @@ impl StoreHome {
             Some(settings) => {
                 let DatabaseSettings { address, password } = settings.clone();
                 let database = Database::shared(address, password)?;
-                Ok(Self::Database(DatabaseHome {
-                    directory,
-                    database,
-                }))
+                Ok(Self::Database(database, directory))
             }
             #[cfg(not(feature = "postgres"))]
             Some(_) => Err(
@@ -68,7 +57,7 @@ impl StoreHome {
     pub fn database(&self) -> Option<&Database> {
         match self {
             Self::Local(_) => None,
-            Self::Database(home) => Some(&home.database),
+            Self::Database(database, _) => Some(database),
         }
     }
 
@@ -77,7 +66,7 @@ impl StoreHome {
         match self {
             Self::Local(directory) => directory,
             #[cfg(feature = "postgres")]
-            Self::Database(home) => &home.directory,
+            Self::Database(_, directory) => directory,
         }
     }
 
@@ -86,7 +75,7 @@ impl StoreHome {
         match self {
             Self::Local(root) => Arc::new(LocalStore::new(root, name)),
             #[cfg(feature = "postgres")]
-            Self::Database(home) => Arc::new(PostgresStore::new(Arc::clone(&home.database), name)),
+            Self::Database(database, _) => Arc::new(PostgresStore::new(Arc::clone(database), name)),
         }
     }
 
@@ -105,7 +94,7 @@ impl StoreHome {
         match self {
             Self::Local(root) => Ok(LocalStore::wikis(root)),
             #[cfg(feature = "postgres")]
-            Self::Database(home) => home.database.wikis(),
+            Self::Database(database, _) => database.wikis(),
         }
     }
 }
@@ -115,7 +104,7 @@ impl fmt::Display for StoreHome {
         match self {
             Self::Local(directory) => directory.display().fmt(f),
             #[cfg(feature = "postgres")]
-            Self::Database(home) => write!(f, "the database {}", home.database.address()),
+            Self::Database(database, _) => write!(f, "the database {}", database.address()),
         }
     }
 }

@@ -46,8 +46,6 @@ pub use copy::{CopyError, CopyFault, StoreCopied, back_up, copy};
 pub use documents::{DocumentKind, Documents, Fence};
 pub use error::{StoreError, StoreResult};
 pub use health::StoreHealth;
-#[cfg(feature = "postgres")]
-pub use home::DatabaseHome;
 pub use home::{DatabaseSettings, StoreHome};
 pub use leases::{Lease, LeaseMode, LeaseName, Leases};
 #[cfg(feature = "postgres")]
