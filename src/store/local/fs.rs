@@ -9,6 +9,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::super::{Listed, StoreError, StoreResult};
+use super::if_there;
 use crate::private_files::{self, FileOwner, may_hand_over};
 
 /// Number of bytes read at once while the end of a last line is looked for.
@@ -30,12 +31,7 @@ pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
 
 /// The entries of a directory; none if it does not exist.
 pub fn entries(directory: &Path) -> io::Result<impl Iterator<Item = io::Result<DirEntry>> + use<>> {
-    let entries = match read_dir(directory) {
-        Ok(entries) => Some(entries),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    Ok(entries.into_iter().flatten())
+    Ok(if_there(read_dir(directory))?.into_iter().flatten())
 }
 
 /// Makes a new file, 0600.
@@ -58,11 +54,8 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
 /// True if the path still names this very file.
 pub(crate) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     let ours = file.metadata()?;
-    match std::fs::symlink_metadata(path) {
-        Ok(named) => Ok(named.dev() == ours.dev() && named.ino() == ours.ino()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+    let named = if_there(std::fs::symlink_metadata(path))?;
+    Ok(named.is_some_and(|named| named.dev() == ours.dev() && named.ino() == ours.ino()))
 }
 
 /// True if nobody but us, and root, can change a file.
@@ -149,18 +142,13 @@ pub fn list(directory: &Path, ending: &str) -> StoreResult<Vec<Listed>> {
         if name.starts_with('.') {
             continue;
         }
-        match entry
-            .metadata()
-            .and_then(|found| Ok((found.modified()?, found)))
-        {
-            Ok((changed, found)) => listed.push(Listed {
+        if let Some(found) = if_there(entry.metadata()).map_err(failed)? {
+            listed.push(Listed {
                 name: name.to_owned(),
                 length: found.len(),
-                changed,
+                changed: found.modified().map_err(failed)?,
                 version: version(&found),
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
+            });
         }
     }
     Ok(listed)

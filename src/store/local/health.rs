@@ -24,13 +24,9 @@ impl Store for LocalStore {
     }
 
     fn is_there(&self) -> bool {
+        use io::ErrorKind::{NotADirectory, NotFound};
         let seen = metadata(&self.wiki);
-        !seen.is_err_and(|error| {
-            matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            )
-        })
+        !seen.is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
     }
 
     fn probe(&self, size: usize) -> StoreResult<()> {

@@ -81,11 +81,7 @@ impl LocalStore {
     pub(super) fn mirror(&self) -> Self {
         Self {
             wiki: self.wiki.join(MIRROR),
-            root: self.root.clone(),
-            #[cfg(any(test, feature = "testing"))]
-            documents_read: std::sync::Arc::clone(&self.documents_read),
-            #[cfg(any(test, feature = "testing"))]
-            documents_listed: std::sync::Arc::clone(&self.documents_listed),
+            ..self.clone()
         }
     }
 
