@@ -216,7 +216,8 @@ impl CallReader {
     ) -> AuditResult<(Latest, u64)> {
         let before = before.map(key);
         if let Some(range) = filter.range() {
-            let before = before.map(|(began, call)| (nanoseconds(began), call.as_number()));
+            let place = |(began, call): CallSortKey| (nanoseconds(began), call.as_number());
+            let before = before.map_or(range.before, place);
             let range = CallRange { before, ..range };
             if let Some(found) = latest_indexed(&self.indexed()?, range, room)? {
                 return Ok(found);

@@ -45,9 +45,9 @@ impl CallFilter {
             ..Self::default()
         };
         (*self == only_these).then(|| CallRange {
-            since: since.map(|time| nanoseconds(Some(time))),
-            until: until.map(|time| nanoseconds(Some(time))),
-            before: None,
+            since: nanoseconds(since),
+            until: until.map_or(i64::MAX, |time| nanoseconds(Some(time))),
+            before: (i64::MAX, i64::MAX),
             page,
         })
     }

@@ -99,14 +99,14 @@ pub(crate) struct LinePlace {
 }
 
 /// Some calls by their beginnings: from a time, before a time, and before another call; of one page or of all.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct CallRange {
     /// Begun then or later, in nanoseconds.
-    pub since: Option<i64>,
+    pub since: i64,
     /// Begun before then.
-    pub until: Option<i64>,
+    pub until: i64,
     /// Before this time and call.
-    pub before: Option<(i64, i64)>,
+    pub before: (i64, i64),
     /// Of the page with this id.
     pub page: Option<i64>,
 }
@@ -273,12 +273,8 @@ impl LineIndex {
         let chosen = format!(
             "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4){of_page}"
         );
-        let (began, call) = range.before.unwrap_or((i64::MAX, i64::MAX));
-        let (since, until) = (
-            range.since.unwrap_or(i64::MIN),
-            range.until.unwrap_or(i64::MAX),
-        );
-        let bounds = params![since, until, began, call];
+        let (began, call) = range.before;
+        let bounds = [range.since, range.until, began, call];
         let count = format!("SELECT count(*) {chosen}");
         let count = self.database.query_row(&count, bounds, |row| row.get(0))?;
         let newest =
@@ -298,10 +294,7 @@ impl LineIndex {
                 WHERE +began >= ?1 AND +began < ?2{of_page} GROUP BY label
              ) ON id = label"
         ))?;
-        let bounds = params![
-            range.since.unwrap_or(i64::MIN),
-            range.until.unwrap_or(i64::MAX)
-        ];
+        let bounds = [range.since, range.until];
         let rows = counts.query_map(bounds, |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect()
     }
