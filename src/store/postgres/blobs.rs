@@ -10,12 +10,6 @@ use crate::store::{Blobs, Listed, StoreResult};
 /// after it.
 const UNDER_WAY: f64 = 10.0;
 
-impl PostgresStore {
-    fn about_blob(&self, sql: &'static str, name: &str) -> Statement {
-        Statement::new(sql).text(&self.wiki).text(name)
-    }
-}
-
 impl Blobs for PostgresStore {
     fn put_blob(&self, name: &str, bytes: &[u8]) -> StoreResult<u64> {
         let sql = concat!(
@@ -23,7 +17,8 @@ impl Blobs for PostgresStore {
             synced!(),
             " ON CONFLICT (wiki, name) DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed"
         );
-        self.database.ask(self.about_blob(sql, name).bytes(bytes))?;
+        self.database
+            .ask(self.about_named(sql, name).bytes(bytes))?;
         Ok(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
     }
 
@@ -33,7 +28,7 @@ impl Blobs for PostgresStore {
             synced!(),
             " RETURNING 1"
         );
-        Ok(!self.database.ask(self.about_blob(sql, name))?.is_empty())
+        Ok(!self.database.ask(self.about_named(sql, name))?.is_empty())
     }
 
     fn blob(&self, name: &str, most: u64) -> StoreResult<Option<Vec<u8>>> {
@@ -43,14 +38,14 @@ impl Blobs for PostgresStore {
         whole(
             &self
                 .database
-                .ask(self.about_blob(sql, name).integer(most))?,
+                .ask(self.about_named(sql, name).integer(most))?,
         )
     }
 
     fn end_of_blob(&self, name: &str, count: u32) -> StoreResult<Option<Vec<u8>>> {
         let sql = "SELECT substring(bytes FROM greatest(octet_length(bytes) - $3, 0)::int + 1) FROM @.blob
             WHERE wiki = $1 AND name = $2";
-        let asked = self.about_blob(sql, name).integer(count.into());
+        let asked = self.about_named(sql, name).integer(count.into());
         let rows = self.database.ask(asked)?;
         rows.first().map(|row| column(row, 0)).transpose()
     }
@@ -75,7 +70,7 @@ impl Blobs for PostgresStore {
             synced!(),
             " RETURNING 1"
         );
-        let asked = self.about_blob(sql, name).seconds(ago + UNDER_WAY);
+        let asked = self.about_named(sql, name).seconds(ago + UNDER_WAY);
         Ok(!self.database.ask(asked)?.is_empty())
     }
 

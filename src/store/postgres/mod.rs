@@ -49,6 +49,11 @@ impl PostgresStore {
             wiki: wiki.to_owned(),
         }
     }
+
+    /// About the row of the wiki with this name.
+    fn about_named(&self, sql: &'static str, name: &str) -> Statement {
+        Statement::new(sql).text(&self.wiki).text(name)
+    }
 }
 
 impl Store for PostgresStore {

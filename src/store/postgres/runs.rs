@@ -41,12 +41,6 @@ const END_AND_LIST: &str = list!(
     " AND id NOT IN (SELECT id FROM ended)"
 );
 
-impl PostgresStore {
-    fn about_run(&self, sql: &'static str, name: &str) -> Statement {
-        Statement::new(sql).text(&self.wiki).text(name)
-    }
-}
-
 impl Runs for PostgresStore {
     fn begin_run(&self, name: &str, count: &str) -> StoreResult<Box<dyn RunWriter>> {
         let id = getrandom::u64().map_err(|_| StoreError::BrokenOff)?;
@@ -107,7 +101,7 @@ impl Runs for PostgresStore {
 
     fn open_run(&self, name: &str) -> StoreResult<Option<Box<dyn RunBytes>>> {
         let sql = "SELECT 1 FROM @.run WHERE wiki = $1 AND name = $2";
-        let found = self.database.ask(self.about_run(sql, name))?;
+        let found = self.database.ask(self.about_named(sql, name))?;
         Ok(found.first().map(|_| -> Box<dyn RunBytes> {
             Box::new(RunRows {
                 database: Arc::clone(&self.database),
@@ -131,7 +125,7 @@ impl Runs for PostgresStore {
             " AND NOT EXISTS (SELECT FROM @.holder WHERE id = run.holder AND id NOT IN (SELECT id FROM ended))
             RETURNING 1"
         );
-        let removed = self.database.ask(self.about_run(sql, name).long())?;
+        let removed = self.database.ask(self.about_named(sql, name).long())?;
         Ok(!removed.is_empty())
     }
 
