@@ -107,6 +107,13 @@ impl AskFault {
     }
 }
 
+/// A fault of the store's own lasts.
+impl From<StoreError> for AskFault {
+    fn from(error: StoreError) -> Self {
+        Self::lasting(error)
+    }
+}
+
 impl From<Error> for AskFault {
     fn from(error: Error) -> Self {
         Self::new(&error)

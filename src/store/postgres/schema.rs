@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::faults::{AskFault, INCOMPLETE, NO_TABLES};
@@ -51,6 +52,14 @@ pub(super) const ASYNCHRONOUS_STANDBYS: &str = "
 pub(super) const READ_ONLY: &str = "
     SELECT 'x'::text WHERE $1::text IS NOT NULL AND current_setting('transaction_read_only')::bool";
 
+const OLD: StoreError =
+    StoreError::NotReady("has tables of an older version: run `wikijs-gate store migrate`");
+const OTHER_ENCODING: StoreError = StoreError::NotReady("has another encoding than UTF8");
+const OTHER_LEVEL: StoreError = StoreError::NotReady(
+    "begins transactions at another level than `read committed`: set default_transaction_isolation for our role",
+);
+/// A table, function or index of that name is there.
+const TAKEN: [SqlState; 2] = [SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_FUNCTION];
 const FOREIGN: StoreError =
     StoreError::NotReady("has tables of somebody else under our names: give us another schema");
 
@@ -71,13 +80,9 @@ pub(super) fn in_schema(sql: &str, schema: &str) -> String {
 /// Checks that a database has our tables, in this version, and works as we rely on.
 pub(super) async fn check(client: &Client, schema: &str) -> Result<(), AskFault> {
     check_database(client).await?;
-    let applied = applied(client, schema).await?;
-    let known = known_of(&applied).map_err(AskFault::lasting)?;
-    match known {
-        0 => Err(AskFault::lasting(NO_TABLES)),
-        known if known < MIGRATIONS.len() => Err(AskFault::lasting(StoreError::NotReady(
-            "has tables of an older version: run `wikijs-gate store migrate`",
-        ))),
+    match known_of(&applied(client, schema).await?)? {
+        0 => Err(NO_TABLES.into()),
+        known if known < MIGRATIONS.len() => Err(OLD.into()),
         _ => Ok(()),
     }
 }
@@ -85,18 +90,12 @@ pub(super) async fn check(client: &Client, schema: &str) -> Result<(), AskFault>
 async fn check_database(client: &Client) -> Result<(), AskFault> {
     let sql = "SELECT current_setting('server_encoding'), current_setting('default_transaction_isolation')";
     let row = client.query_typed_one(sql, &[]).await?;
-    let text = |at| column::<String>(&row, at).map_err(AskFault::lasting);
-    if text(0)? != "UTF8" {
-        return Err(AskFault::lasting(StoreError::NotReady(
-            "has another encoding than UTF8",
-        )));
+    let text = |at| column::<String>(&row, at);
+    match (&*text(0)?, &*text(1)?) {
+        ("UTF8", "read committed") => Ok(()),
+        ("UTF8", _) => Err(OTHER_LEVEL.into()),
+        _ => Err(OTHER_ENCODING.into()),
     }
-    if text(1)? != "read committed" {
-        return Err(AskFault::lasting(StoreError::NotReady(
-            "begins transactions at another level than `read committed`: set default_transaction_isolation for our role",
-        )));
-    }
-    Ok(())
 }
 
 /// The digests of the versions that were applied; none if there are no tables.
@@ -112,29 +111,22 @@ async fn applied(client: &Client, schema: &str) -> Result<Vec<Vec<u8>>, AskFault
             &[(&&*names[0], Type::TEXT), (&&*names[1], Type::TEXT)],
         )
         .await?;
-    let is_there = |at| column::<bool>(&found, at).map_err(AskFault::lasting);
-    if !is_there(0)? {
-        return if is_there(1)? {
-            Err(AskFault::lasting(FOREIGN))
-        } else {
-            Ok(Vec::new())
-        };
+    match (column(&found, 0)?, column(&found, 1)?) {
+        (false, true) => return Err(FOREIGN.into()),
+        (false, false) => return Ok(Vec::new()),
+        (true, _) => {}
     }
     let sql = in_schema(
         "SELECT digest FROM @.wikijs_gate_migration ORDER BY number",
         schema,
     );
-    let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
-        let fault = AskFault::new(&error);
-        let is_unfit = fault.error == INCOMPLETE;
-        if is_unfit {
-            AskFault::lasting(FOREIGN)
-        } else {
-            fault
-        }
+    let rows = client.query_typed(&sql, &[]).await;
+    let rows = rows.map_err(|error| match AskFault::new(&error) {
+        fault if fault.error == INCOMPLETE => FOREIGN.into(),
+        fault => fault,
     })?;
     let digests = rows.iter().map(|row| column(row, 0));
-    digests.collect::<Result<_, _>>().map_err(AskFault::lasting)
+    Ok(digests.collect::<StoreResult<_>>()?)
 }
 
 /// The number of applied versions, all of which this program knows.
@@ -165,24 +157,14 @@ pub(super) async fn migrate(client: &mut Client, schema: &str) -> Result<Migrate
         let make = format!("CREATE SCHEMA \"{schema}\"");
         transaction.batch_execute(&make).await?;
     }
-    let applied = applied(transaction.client(), schema).await?;
-    let from = known_of(&applied).map_err(AskFault::lasting)?;
+    let from = known_of(&applied(transaction.client(), schema).await?)?;
     for (number, migration) in MIGRATIONS.iter().enumerate().skip(from) {
-        transaction
-            .batch_execute(&in_schema(migration, schema))
-            .await
-            .map_err(|error| {
-                // A table, function or index of that name.
-                let is_taken = error
-                    .code()
-                    .is_some_and(|code| ["42P07", "42723"].contains(&code.code()));
-                let fault = AskFault::new(&error);
-                if is_taken {
-                    AskFault::lasting(FOREIGN)
-                } else {
-                    fault
-                }
-            })?;
+        let sql = in_schema(migration, schema);
+        let made = transaction.batch_execute(&sql).await;
+        made.map_err(|error| match (error.code(), AskFault::new(&error)) {
+            (Some(code), _) if TAKEN.contains(code) => FOREIGN.into(),
+            (_, fault) => fault,
+        })?;
         let number = i64::try_from(number).unwrap_or(i64::MAX);
         let note = in_schema(
             "INSERT INTO @.wikijs_gate_migration (number, digest) VALUES ($1 + 1, $2)",
