@@ -153,30 +153,27 @@ impl CallReader {
         owner: Option<&Client>,
     ) -> AuditResult<Option<(CallId, Option<OffsetDateTime>)>> {
         let (reader, owner) = (self.clone(), owner.cloned());
-        blocking(move || last_undo(&reader, owner.as_ref())).await
+        blocking(move || {
+            let runs = reader.indexed()?;
+            let undone = UndoIndex::read(&runs)?;
+            let mut newest: Option<(RecordPosition, CallId)> = None;
+            let mut clock = RecordClock::default();
+            runs.find(&Subject::Undoes, |record, at| {
+                let moment = clock.read(at.run_number, at.line, &record);
+                let is_applied =
+                    record.event == AuditEvent::Outcome && record.outcome == Some(Outcome::Applied);
+                // A change of a set is taken back with its set.
+                let is_whole = record.set.is_none() || record.set == record.call;
+                let call = record.call.filter(|call| !undone.by.contains_key(call));
+                let is_meant = is_applied && is_whole && is_of(&record, owner.as_ref());
+                if let (true, Some(call)) = (is_meant, call) {
+                    newest = newest.max(Some((moment, call)));
+                }
+            })?;
+            Ok(newest.map(|((at, ..), call)| (call, at)))
+        })
+        .await
     }
-}
-
-fn last_undo(
-    reader: &CallReader,
-    owner: Option<&Client>,
-) -> AuditResult<Option<(CallId, Option<OffsetDateTime>)>> {
-    let runs = reader.indexed()?;
-    let undone = UndoIndex::read(&runs)?;
-    let mut newest: Option<(RecordPosition, CallId)> = None;
-    let mut clock = RecordClock::default();
-    runs.find(&Subject::Undoes, |record, at| {
-        let moment = clock.read(at.run_number, at.line, &record);
-        let is_applied =
-            record.event == AuditEvent::Outcome && record.outcome == Some(Outcome::Applied);
-        // A change of a set is taken back with its set.
-        let is_whole = record.set.is_none() || record.set == record.call;
-        let call = record.call.filter(|call| !undone.by.contains_key(call));
-        if let (true, Some(call)) = (is_applied && is_whole && is_of(&record, owner), call) {
-            newest = newest.max(Some((moment, call)));
-        }
-    })?;
-    Ok(newest.map(|((at, ..), call)| (call, at)))
 }
 
 fn story(

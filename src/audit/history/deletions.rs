@@ -42,7 +42,21 @@ impl WriteReader {
     /// If the runs cannot be read; an invalid line is skipped.
     pub async fn deleted_since(&self, since: OffsetDateTime) -> AuditResult<Vec<PageOnRecord>> {
         self.place
-            .on(move |place| deleted_since(place, since))
+            .on(move |place| {
+                let mut runs = runs(place)?;
+                // A run whose last write was before that time has no later records.
+                runs.retain(|run| run.modified >= SystemTime::from(since));
+                let mut deletions = Vec::new();
+                scan(&runs, &["\"operation\":\"delete\""], |record, _| {
+                    let is_deletion = record.event == AuditEvent::Outcome
+                        && record.operation == Some(Operation::Delete)
+                        && record.outcome == Some(Outcome::Applied);
+                    let page = PageOnRecord::new(record, false).filter(|_| is_deletion);
+                    deletions.extend(page.filter(|page| page.time >= since));
+                })?;
+                deletions.sort_by_key(|page| std::cmp::Reverse(page.time));
+                Ok(deletions)
+            })
             .await
     }
 
@@ -130,20 +144,4 @@ impl PageOnRecord {
             time,
         })
     }
-}
-
-fn deleted_since(place: &AuditLayout, since: OffsetDateTime) -> AuditResult<Vec<PageOnRecord>> {
-    let mut runs = runs(place)?;
-    // A run whose last write was before that time has no later records.
-    runs.retain(|run| run.modified >= SystemTime::from(since));
-    let mut deletions = Vec::new();
-    scan(&runs, &["\"operation\":\"delete\""], |record, _| {
-        let is_deletion = record.event == AuditEvent::Outcome
-            && record.operation == Some(Operation::Delete)
-            && record.outcome == Some(Outcome::Applied);
-        let page = PageOnRecord::new(record, false).filter(|_| is_deletion);
-        deletions.extend(page.filter(|page| page.time >= since));
-    })?;
-    deletions.sort_by_key(|page| std::cmp::Reverse(page.time));
-    Ok(deletions)
 }

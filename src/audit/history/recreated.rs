@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::{
-    AuditLayout, AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, RunFile, WriteReader,
-    runs, scan,
+    AuditResult, CallId, KeptState, KeyDigest, Outcome, Record, RunFile, WriteReader, runs, scan,
 };
 use super::call_history::{RecordClock, RecordPosition};
 use crate::change::Operation;
@@ -34,44 +33,42 @@ impl WriteReader {
     /// If the runs cannot be read; an invalid line is skipped.
     pub async fn recreations(&self, of_assets: bool) -> AuditResult<Vec<Recreation>> {
         self.place
-            .on(move |place| recreations(place, of_assets))
+            .on(move |place| {
+                let runs = runs(place)?;
+                let (delete, create) = if of_assets {
+                    (Operation::DeleteAsset, Operation::UploadAsset)
+                } else {
+                    (Operation::Delete, Operation::Create)
+                };
+                let mut deleted: HashMap<CallId, Record> = HashMap::new();
+                applied(&runs, delete, |_, record| {
+                    if let Some(call) = record.call {
+                        deleted.insert(call, record);
+                    }
+                })?;
+                let mut found: Vec<(RecordPosition, Recreation)> = Vec::new();
+                applied(&runs, create, |moment, record| {
+                    let undone = record.undone_calls();
+                    for deletion in undone.iter().filter_map(|call| deleted.get(call)) {
+                        let recreation = Recreation {
+                            old: deletion.id,
+                            deleted: deletion.before,
+                            new: record.id,
+                            found: record.found,
+                            is_partial: record.outcome == Some(Outcome::PartlyApplied),
+                            key: record.key,
+                        };
+                        found.push((moment, recreation));
+                    }
+                })?;
+                found.sort_by_key(|(moment, _)| std::cmp::Reverse(*moment));
+                Ok(found
+                    .into_iter()
+                    .map(|(_, recreation)| recreation)
+                    .collect())
+            })
             .await
     }
-}
-
-fn recreations(place: &AuditLayout, of_assets: bool) -> AuditResult<Vec<Recreation>> {
-    let runs = runs(place)?;
-    let (delete, create) = if of_assets {
-        (Operation::DeleteAsset, Operation::UploadAsset)
-    } else {
-        (Operation::Delete, Operation::Create)
-    };
-    let mut deleted: HashMap<CallId, Record> = HashMap::new();
-    applied(&runs, delete, |_, record| {
-        if let Some(call) = record.call {
-            deleted.insert(call, record);
-        }
-    })?;
-    let mut found: Vec<(RecordPosition, Recreation)> = Vec::new();
-    applied(&runs, create, |moment, record| {
-        let undone = record.undone_calls();
-        for deletion in undone.iter().filter_map(|call| deleted.get(call)) {
-            let recreation = Recreation {
-                old: deletion.id,
-                deleted: deletion.before,
-                new: record.id,
-                found: record.found,
-                is_partial: record.outcome == Some(Outcome::PartlyApplied),
-                key: record.key,
-            };
-            found.push((moment, recreation));
-        }
-    })?;
-    found.sort_by_key(|(moment, _)| std::cmp::Reverse(*moment));
-    Ok(found
-        .into_iter()
-        .map(|(_, recreation)| recreation)
-        .collect())
 }
 
 /// Passes the outcomes of all writes of a kind that were applied, in whole or in part, to `each`.

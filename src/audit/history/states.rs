@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::{
-    AuditLayout, AuditResult, KeptState, KeyDigest, WriteReader, kept_states, runs, scan,
-};
+use super::super::{AuditResult, KeptState, KeyDigest, WriteReader, kept_states, runs, scan};
 use crate::page::{Date, PageState};
 
 /// The most of a page's newest kept states that are searched.
@@ -23,29 +21,31 @@ impl WriteReader {
     /// If the runs cannot be read. A purged or damaged state is skipped.
     pub async fn state_at(&self, id: i64, time: &Date) -> AuditResult<Option<PriorState>> {
         let time = time.clone();
-        self.place.on(move |place| found_at(place, id, &time)).await
+        self.place
+            .on(move |place| {
+                let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
+                scan(&runs(place)?, &[&format!("\"id\":{id},")], |record, _| {
+                    let Some(name) = record.before.filter(|_| record.id == Some(id)) else {
+                        return;
+                    };
+                    // The steps of a write have consecutive states.
+                    let it = (name, record.key);
+                    if names.back() != Some(&it) {
+                        names.push_back(it);
+                    }
+                    if names.len() > MAX_LOOKED_AT {
+                        names.pop_front();
+                    }
+                })?;
+                let states = names.into_iter().rev().filter_map(|(name, key)| {
+                    Some((kept_states::kept(&*place.store, name).ok()?, key))
+                });
+                let is_it = |(state, _): &PriorState| {
+                    let at = state.updated_at.as_ref();
+                    at.is_some_and(|at| at.same(&time))
+                };
+                Ok({ states }.find(is_it))
+            })
+            .await
     }
-}
-
-fn found_at(place: &AuditLayout, id: i64, time: &Date) -> AuditResult<Option<PriorState>> {
-    let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
-    scan(&runs(place)?, &[&format!("\"id\":{id},")], |record, _| {
-        let Some(name) = record.before.filter(|_| record.id == Some(id)) else {
-            return;
-        };
-        // The steps of a write have consecutive states.
-        let it = (name, record.key);
-        if names.back() != Some(&it) {
-            names.push_back(it);
-        }
-        if names.len() > MAX_LOOKED_AT {
-            names.pop_front();
-        }
-    })?;
-    let states = names
-        .into_iter()
-        .rev()
-        .filter_map(|(name, key)| Some((kept_states::kept(&*place.store, name).ok()?, key)));
-    let is_it = |(state, _): &PriorState| state.updated_at.as_ref().is_some_and(|at| at.same(time));
-    Ok({ states }.find(is_it))
 }
