@@ -457,7 +457,7 @@ impl LogParts {
                 if may_be_told {
                     followed = followed.and(Err(AuditError::Overtaken));
                 }
-                followed.inspect_err(|_| self.unsettled.lock().lost(entry))?;
+                followed.inspect_err(|_| self.unsettled.left.lock().lost(entry))?;
             }
             LogState::Ended => return Err(AuditError::Ended),
         }
@@ -466,13 +466,13 @@ impl LogParts {
         };
         match run.record(entry) {
             Ok(()) => {
-                self.unsettled.lock().recorded(entry);
+                self.unsettled.left.lock().recorded(entry);
                 Ok(())
             }
             // Detected before anything was written.
             Err(error @ (AuditError::TooLarge | AuditError::Paused(_))) => Err(error),
             Err(error) => {
-                self.unsettled.lock().lost(entry);
+                self.unsettled.left.lock().lost(entry);
                 Err(self.fail(state, error))
             }
         }
@@ -494,7 +494,7 @@ impl LogParts {
                     run = new.name,
                     "audit: a new run goes on with the record"
                 );
-                self.unsettled.lock().runs.extend(failed.take());
+                self.unsettled.left.lock().runs.extend(failed.take());
                 *state = LogState::Running(new);
                 self.set_over(None);
                 Ok(())

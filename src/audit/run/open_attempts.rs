@@ -142,7 +142,9 @@ impl UnsettledWrites {
         let open = self.left_open(None, None).await?;
         let attempts = open.attempts.iter().map(|attempt| attempt.entry.call);
         let sets = open.sets.iter().map(|open| open.set);
-        self.keep(&attempts.chain(sets).collect());
+        let open: HashSet<CallId> = attempts.chain(sets).collect();
+        let mut left = self.left.lock();
+        left.unsettled.retain(|(call, _), _| open.contains(call));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::super::{AuditEntry, AuditEvent, AuditLayout, CallId};
 use super::own::OwnRun;
@@ -18,26 +18,16 @@ pub struct UnsettledWrites {
 impl UnsettledWrites {
     /// True if outcomes of this process could not be put on record.
     pub fn is_any(&self) -> bool {
-        !self.lock().unsettled.is_empty()
-    }
-
-    pub(in crate::audit) fn lock(&self) -> MutexGuard<'_, AbandonedRuns> {
-        self.left.lock()
+        !self.left.lock().unsettled.is_empty()
     }
 
     /// The attempts of this process whose outcome is not on record, and the runs that they are in.
     pub(in crate::audit) fn settling(&self) -> Unsettled {
-        let left = self.lock();
+        let left = self.left.lock();
         Unsettled {
             runs: left.runs.iter().map(|run| run.name.clone()).collect(),
             steps: left.unsettled.clone(),
         }
-    }
-
-    /// Forgets what is settled by now: all but these calls and sets.
-    pub(in crate::audit) fn keep(&self, open: &HashSet<CallId>) {
-        let mut left = self.lock();
-        left.unsettled.retain(|(call, _), _| open.contains(call));
     }
 }
 
