@@ -199,10 +199,8 @@ impl PurgePlan {
         if doomed.is_empty() {
             return Ok(None);
         }
-        let mut heads = Vec::new();
-        for doomed in &doomed {
-            heads.push(doomed.head(&place)?);
-        }
+        let heads: AuditResult<Vec<_>> = doomed.iter().map(|it| it.head(&place)).collect();
+        let mut heads = heads?;
         let runs = survey.runs.iter().map(|aged| &aged.run);
         heads.extend(repeated(runs, &heads)?);
         Ok(Some(Self {

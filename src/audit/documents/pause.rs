@@ -46,11 +46,8 @@ impl Pauses {
         let Some(store) = self.store().map(Arc::clone) else {
             return Ok(());
         };
-        blocking(move || {
-            store.remove_document(DocumentKind::Pause, "")?;
-            Ok(())
-        })
-        .await
+        let resumed = move || Ok(store.remove_document(DocumentKind::Pause, "")?);
+        blocking(resumed).await.map(drop)
     }
 
     /// The pause that is in force, by its document or else by the record, which is read once for each pause
