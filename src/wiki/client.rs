@@ -55,6 +55,7 @@ pub(super) type Pair<A, B> = (
 );
 
 /// A wiki: a value, never a global; tools get it from their context.
+#[derive(Clone)]
 pub struct Wiki {
     pub(super) settings: Arc<WikiSettings>,
     pub(super) transport: Transport,
@@ -135,9 +136,8 @@ impl Wiki {
     #[must_use]
     pub fn pinned(&self) -> Self {
         Self {
-            settings: Arc::clone(&self.settings),
             transport: self.transport.pinned(),
-            is_by_path: self.is_by_path,
+            ..self.clone()
         }
     }
 
@@ -145,9 +145,8 @@ impl Wiki {
     #[must_use]
     pub fn by_path(&self) -> Self {
         Self {
-            settings: Arc::clone(&self.settings),
-            transport: self.transport.clone(),
             is_by_path: true,
+            ..self.clone()
         }
     }
 

@@ -70,13 +70,10 @@ impl Wiki {
     }
 
     fn bounded(&self, reads: ReadScope) -> Self {
+        let settings = WikiSettings::clone(&self.settings);
         Self {
-            transport: self.transport.clone(),
-            settings: Arc::new(WikiSettings {
-                reads,
-                ..WikiSettings::clone(&self.settings)
-            }),
-            is_by_path: self.is_by_path,
+            settings: Arc::new(WikiSettings { reads, ..settings }),
+            ..self.clone()
         }
     }
 
