@@ -57,24 +57,13 @@ struct Good<D> {
     _errors: [IgnoredAny; 0],
 }
 
-/// The results of a mutation, each as in the answer.
-#[derive(Deserialize)]
-struct MutationResults<'a> {
-    #[serde(borrow, default)]
-    pages: BTreeMap<&'a str, &'a RawValue>,
-    #[serde(borrow, default)]
-    comments: BTreeMap<&'a str, &'a RawValue>,
-    #[serde(borrow, default)]
-    assets: BTreeMap<&'a str, &'a RawValue>,
-}
+/// The results of a mutation by what they are of and by name, each as in the answer.
+type MutationResults<'a> = BTreeMap<&'a str, BTreeMap<&'a str, &'a RawValue>>;
 
-impl MutationResults<'_> {
-    /// True if every result is there.
-    fn is_whole(&self) -> bool {
-        let all = self.pages.values().chain(self.comments.values());
-        let mut all = all.chain(self.assets.values()).peekable();
-        all.peek().is_some() && all.all(|it| it.get().starts_with('{'))
-    }
+/// True if every result is there.
+fn is_whole(answered: &MutationResults<'_>) -> bool {
+    let mut all = answered.values().flat_map(BTreeMap::values).peekable();
+    all.peek().is_some() && all.all(|it| it.get().starts_with('{'))
 }
 
 /// Reads the answer of one query: its data, or why there is none.
@@ -114,16 +103,13 @@ pub fn read_batch<D: DeserializeOwned>(
     Ok(answers.iter().map(data).collect())
 }
 
-/// The answer of one of several operations.
-type OperationResult<D> = WikiResult<D>;
-
 /// Reads the answer of two operations of different kinds in one request.
 ///
 /// # Errors
 /// See [`WikiError`]; the error of a single operation is in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
-) -> WikiResult<(OperationResult<A>, OperationResult<B>)> {
+) -> WikiResult<(WikiResult<A>, WikiResult<B>)> {
     if let Some((first, second)) = good::<(Good<A>, Good<B>)>(answer) {
         return Ok((Ok(first.data), Ok(second.data)));
     }
@@ -199,7 +185,7 @@ fn not_a_list() -> WikiError {
 pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
     let envelope = envelope(answer)?;
     let is_answered = serde_json::from_str::<MutationResults<'_>>(envelope.data())
-        .is_ok_and(|answered| answered.is_whole());
+        .is_ok_and(|answered| is_whole(&answered));
     match envelope.error() {
         Some(error) if !is_answered => Err(graphql_error(&error)),
         _ => decode(&envelope),
