@@ -285,10 +285,8 @@ impl From<WikiError> for Failure {
             }
             WikiError::KeyExpired { at } => failure(Code::KeyRejected).detail("expiredAt", at),
             WikiError::ApiDisabled => failure(Code::ApiDisabled),
-            WikiError::RateLimited { after } | WikiError::TooSoon { after } => match after {
-                Some(after) => failure(Code::RateLimited).detail("retryAfterSeconds", after.as_secs()),
-                None => failure(Code::RateLimited),
-            },
+            WikiError::RateLimited { after } | WikiError::TooSoon { after } => failure(Code::RateLimited)
+                .detail_if("retryAfterSeconds", after.map(|after| after.as_secs())),
             WikiError::NoRoom(no_room) => no_room.into(),
             WikiError::Timeout { .. } => failure(Code::Timeout),
             WikiError::NotConnected | WikiError::Cut | WikiError::Unavailable { .. } => {
