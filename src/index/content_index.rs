@@ -14,11 +14,11 @@ use super::pace::Turns;
 use super::progress::{IndexProgress, SearchWait};
 use super::quota::{Evictable, IndexQuota};
 use super::settings::{IndexMode, IndexSettings};
-use super::store::{self, Home, IndexCounts, IndexError, Store};
+use super::store::{self, Home, IndexCounts, IndexError, IndexResult, Store};
 use crate::blocking;
 use crate::page::{Locale, PagePath};
 use crate::share::OneByOne;
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// The extent to which the wiki is indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -151,10 +151,7 @@ impl ContentIndex {
     /// # Errors
     /// Why nothing is indexed, or why the key no longer counts. An existing index is used even if
     /// the wiki does not answer.
-    pub async fn ready(
-        self: &Arc<Self>,
-        tell: impl Fn(usize, usize),
-    ) -> Result<Coverage, WikiError> {
+    pub async fn ready(self: &Arc<Self>, tell: impl Fn(usize, usize)) -> WikiResult<Coverage> {
         if let Some(expired) = self.wiki.expired() {
             self.forget().await;
             return Err(expired);
@@ -266,7 +263,7 @@ impl ContentIndex {
         query: String,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
         most: (usize, usize),
-    ) -> Result<Vec<ContentHit>, IndexError> {
+    ) -> IndexResult<Vec<ContentHit>> {
         self.asked(move |store| find::find(store, &query, &is_wanted, most))
             .await
     }
@@ -280,7 +277,7 @@ impl ContentIndex {
         id: i64,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
         limit: usize,
-    ) -> Result<Vec<RareWords>, IndexError> {
+    ) -> IndexResult<Vec<RareWords>> {
         self.asked(move |store| find::alike(store, id, &is_wanted, limit))
             .await
     }
@@ -288,8 +285,8 @@ impl ContentIndex {
     /// Queries the index of the key in use; gives the default if no pass has opened it yet.
     pub(super) async fn asked<T: Default + Send + 'static>(
         self: &Arc<Self>,
-        question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
-    ) -> Result<T, IndexError> {
+        question: impl FnOnce(&mut Store) -> IndexResult<T> + Send + 'static,
+    ) -> IndexResult<T> {
         let generation = self.wiki.generation();
         // A page that was moved or tagged since it was indexed may now be out of bounds; it is left
         // out.
@@ -311,7 +308,7 @@ impl ContentIndex {
     pub(super) async fn with_store<T: Send + 'static>(
         self: &Arc<Self>,
         generation: u64,
-        act: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
+        act: impl FnOnce(&mut Store) -> IndexResult<T> + Send + 'static,
     ) -> Option<T> {
         let this = Arc::clone(self);
         let done = blocking::run(move || {

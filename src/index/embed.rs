@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::content_index::ContentIndex;
 use super::embeddings::{BATCH, EmbedFault, EmbeddingsEndpoint};
-use super::store::{IndexError, Store};
+use super::store::{IndexError, IndexResult, Store};
 use super::vector::stored;
 use super::vector_tables::{note_model, retire, spend};
 use crate::page::{ReaderPart, SourceFormat, reader_parts};
@@ -176,8 +176,8 @@ impl ContentIndex {
 }
 
 /// The fault of the index, as a part of a sentence.
-pub(super) fn in_words(_: IndexError) -> String {
-    "the content index cannot be used".to_owned()
+pub(super) fn in_words(error: IndexError) -> String {
+    error.to_string()
 }
 
 /// The fault of vectors that are not as long as those in the index.
@@ -188,7 +188,7 @@ pub(super) fn other_numbers(now: usize, known: usize) -> String {
 }
 
 /// The next pages whose sections lack vectors, those changed last first; none beyond the most that are kept.
-pub(super) fn lacking(store: &Store, model: &str) -> Result<Vec<MeantPage>, IndexError> {
+pub(super) fn lacking(store: &Store, model: &str) -> IndexResult<Vec<MeantPage>> {
     let kept: usize = store.db.query_row(
         "SELECT count(*) FROM meant WHERE model = ?1",
         [model],
@@ -248,11 +248,7 @@ pub(super) fn pieces(text: &str, format: &str) -> Vec<ReaderPart> {
 }
 
 /// Keeps the vectors of pages that are still as they were; returns whether there were any.
-pub(super) fn keep(
-    store: &mut Store,
-    model: &str,
-    pages: &[MeantPage],
-) -> Result<bool, IndexError> {
+pub(super) fn keep(store: &mut Store, model: &str, pages: &[MeantPage]) -> IndexResult<bool> {
     let change = store.db.transaction()?;
     let mut is_any = false;
     for page in pages {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use regex::{Regex, RegexBuilder};
 
-use super::store::{IndexError, Store};
+use super::store::{IndexResult, Store};
 use crate::hex;
 use crate::page::{Locale, PagePath, PageReading, TextPosition, needs_locale};
 
@@ -170,7 +170,7 @@ fn fault(error: &str) -> String {
 pub(super) fn wanted(
     store: &Store,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
-) -> Result<Vec<PageReading>, IndexError> {
+) -> IndexResult<Vec<PageReading>> {
     let sourced = store.sourced()?;
     let mut pages = store.newest_first()?;
     pages.retain(|page| {
@@ -186,7 +186,7 @@ pub(super) fn look(
     pattern: &Pattern,
     (most_hits, most_lines): (usize, usize),
     (found, deadline): (&mut PatternHits, Instant),
-) -> Result<(), IndexError> {
+) -> IndexResult<()> {
     let is_over = || Instant::now() >= deadline;
     for page in pages {
         if is_over() {

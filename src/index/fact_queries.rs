@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::params;
 
 use super::facts::folded;
-use super::store::{IndexError, Store, counted};
+use super::store::{IndexResult, Store, counted};
 use crate::page::{Carrier, Locale, PagePath};
 
 /// A link in the source of an indexed page.
@@ -27,22 +27,19 @@ pub struct IndexedLink {
 
 impl Store {
     /// The links in the sources of all indexed pages, page by page.
-    pub(super) fn links(&self) -> Result<Vec<IndexedLink>, IndexError> {
+    pub(super) fn links(&self) -> IndexResult<Vec<IndexedLink>> {
         self.links_of("link")
     }
 
     /// The links in the sources of all indexed pages to places on themselves, and the files that
     /// they show.
-    pub(super) fn within_pages(&self) -> Result<(Vec<IndexedLink>, Vec<IndexedLink>), IndexError> {
+    pub(super) fn within_pages(&self) -> IndexResult<(Vec<IndexedLink>, Vec<IndexedLink>)> {
         let links = self.links_of("within")?.into_iter();
         Ok(links.partition(|link| link.target.starts_with('#')))
     }
 
     /// For each of some pages, true if all of its anchors are known and none of these is among them.
-    pub(super) fn lack_anchors(
-        &self,
-        asked: &[(i64, Vec<String>)],
-    ) -> Result<Vec<bool>, IndexError> {
+    pub(super) fn lack_anchors(&self, asked: &[(i64, Vec<String>)]) -> IndexResult<Vec<bool>> {
         let mut query = self
             .db
             .prepare("SELECT 1 FROM anchor WHERE id = ?1 AND name = ?2")?;
@@ -56,7 +53,7 @@ impl Store {
         asked.iter().map(&mut lacks).collect()
     }
 
-    fn links_of(&self, table: &str) -> Result<Vec<IndexedLink>, IndexError> {
+    fn links_of(&self, table: &str) -> IndexResult<Vec<IndexedLink>> {
         let mut query = self.db.prepare(&format!(
             "SELECT link.id, locale, path, line, target, carrier FROM {table} AS link
              JOIN page ON page.id = link.id WHERE missing = 0 ORDER BY link.id, link.rowid",
@@ -81,7 +78,7 @@ impl Store {
         &self,
         name: &str,
         value: Option<&str>,
-    ) -> Result<HashSet<i64>, IndexError> {
+    ) -> IndexResult<HashSet<i64>> {
         let mut query = self
             .db
             .prepare("SELECT id FROM property WHERE name = ?1 AND (?2 IS NULL OR value = ?2)")?;
@@ -90,14 +87,14 @@ impl Store {
     }
 
     /// The pages whose text is their source.
-    pub(super) fn sourced(&self) -> Result<HashSet<i64>, IndexError> {
+    pub(super) fn sourced(&self) -> IndexResult<HashSet<i64>> {
         let mut query = self.db.prepare("SELECT id FROM source")?;
         let rows = query.query_map([], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The number of indexed pages whose source this key cannot read.
-    pub(super) fn without_source(&self) -> Result<usize, IndexError> {
+    pub(super) fn without_source(&self) -> IndexResult<usize> {
         Ok(counted(
             &self.db,
             "SELECT count(*) FROM page WHERE missing = 0 AND id NOT IN (SELECT id FROM source)",

@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::content_index::ContentIndex;
 use super::layers::LayerSelector;
 use super::progress::IndexProgress;
-use super::store::{IndexCounts, IndexError, ListSync, PageMark, Store, mark};
+use super::store::{IndexCounts, IndexResult, ListSync, PageMark, Store, mark};
 use crate::page::{Date, PageReading};
 use crate::private_files;
 use crate::wiki::{AllPages, Wiki, WikiError};
@@ -232,7 +232,7 @@ impl ContentIndex {
 }
 
 /// The pages that the index holds already: a full index has no room for others.
-fn known<P: Borrow<PageReading>>(store: &Store, pages: Vec<P>) -> Result<Vec<P>, IndexError> {
+fn known<P: Borrow<PageReading>>(store: &Store, pages: Vec<P>) -> IndexResult<Vec<P>> {
     let mut known = Vec::new();
     for page in pages {
         let id = page.borrow().id.unwrap_or_default();
@@ -245,12 +245,7 @@ fn known<P: Borrow<PageReading>>(store: &Store, pages: Vec<P>) -> Result<Vec<P>,
 
 /// Compares an index with the list: with all of it if it was read again, otherwise with the pages
 /// at least as new as the newest one seen before.
-fn look(
-    store: &mut Store,
-    all: &AllPages,
-    most: usize,
-    is_first: bool,
-) -> Result<ListScan, IndexError> {
+fn look(store: &mut Store, all: &AllPages, most: usize, is_first: bool) -> IndexResult<ListScan> {
     let mut pages = &all.pages[..];
     pages = pages.get(..most).unwrap_or(pages);
     let written = |page: &PageReading| page.updated_at.as_ref().and_then(Date::instant);

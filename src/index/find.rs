@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::snippet::snippet;
-use super::store::{IndexError, Store};
+use super::store::{IndexResult, Store};
 use super::terms::{Term, terms};
 use super::tokens::tokens;
 use crate::page::{Locale, PagePath, PageReading};
@@ -51,7 +51,7 @@ pub(super) fn find(
     query: &str,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
     (limit, around): (usize, usize),
-) -> Result<Vec<ContentHit>, IndexError> {
+) -> IndexResult<Vec<ContentHit>> {
     let terms = terms(query);
     if terms.is_empty() {
         return Ok(Vec::new());
@@ -80,7 +80,7 @@ pub(super) fn find(
 
 /// The terms that tell pages apart: those on at most half of the pages, or on few; all terms if
 /// there are none of these.
-fn telling(store: &Store, terms: &[Term]) -> Result<Vec<Term>, IndexError> {
+fn telling(store: &Store, terms: &[Term]) -> IndexResult<Vec<Term>> {
     let pages = store.count()?.pages;
     let mut telling = Vec::new();
     for term in terms {
@@ -108,7 +108,7 @@ fn hit(
     (page, worth): (PageReading, f64),
     terms: &[Term],
     around: usize,
-) -> Result<ContentHit, IndexError> {
+) -> IndexResult<ContentHit> {
     let content = store
         .content(page.id.unwrap_or_default())?
         .unwrap_or_default();
@@ -133,7 +133,7 @@ pub(super) fn alike(
     id: i64,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
     limit: usize,
-) -> Result<Vec<RareWords>, IndexError> {
+) -> IndexResult<Vec<RareWords>> {
     let Some(content) = store.content(id)? else {
         return Ok(Vec::new());
     };
@@ -170,7 +170,7 @@ pub(super) fn alike(
 
 /// Words of a text that occur on few other pages, each with its weight (at most 1), the rarest
 /// first.
-fn rare_words(store: &Store, text: &str) -> Result<Vec<(String, f64)>, IndexError> {
+fn rare_words(store: &Store, text: &str) -> IndexResult<Vec<(String, f64)>> {
     let pages = store.count()?.pages;
     let most = (pages / RARE).clamp(2, 50);
     let mut seen: HashSet<String> = HashSet::new();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::params;
 
 use super::embed::{in_words, other_numbers, pieces};
-use super::store::{IndexError, Store};
+use super::store::{IndexResult, Store};
 use super::vector::{numbers_of, product};
 use super::vector_tables::numbers;
 use super::{ContentIndex, EmbeddingsEndpoint};
@@ -150,7 +150,7 @@ fn wanted(
     store: &Store,
     but_for: Option<i64>,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
-) -> Result<Vec<i64>, IndexError> {
+) -> IndexResult<Vec<i64>> {
     let query = "SELECT id, locale, path FROM page WHERE missing = 0 AND has_content ORDER BY id";
     let mut query = store.db.prepare(query)?;
     let mut rows = query.query([])?;
@@ -175,7 +175,7 @@ fn compared(
     model: &str,
     pages: &[i64],
     vector: &[f32],
-) -> Result<(Vec<Nearest>, usize), IndexError> {
+) -> IndexResult<(Vec<Nearest>, usize)> {
     let bounds = params![pages.first(), pages.last(), model];
     let of_model = "id BETWEEN ?1 AND ?2 AND model = ?3";
     let wanted: HashSet<i64> = pages.iter().copied().collect();
@@ -205,7 +205,7 @@ fn compared(
 }
 
 /// The direction of a page: the sum of the vectors of its sections.
-fn own_vector(store: &Store, model: &str, id: i64) -> Result<Vec<f32>, IndexError> {
+fn own_vector(store: &Store, model: &str, id: i64) -> IndexResult<Vec<f32>> {
     let mut query = store
         .db
         .prepare("SELECT vector FROM meant WHERE id = ?1 AND model = ?2")?;
@@ -222,7 +222,7 @@ fn own_vector(store: &Store, model: &str, id: i64) -> Result<Vec<f32>, IndexErro
 }
 
 /// The page of a finding, as the list told of it.
-fn shown(index: &Store, (id, selector, score): Nearest) -> Result<Option<NearPage>, IndexError> {
+fn shown(index: &Store, (id, selector, score): Nearest) -> IndexResult<Option<NearPage>> {
     let Some(page) = index.listed(id)? else {
         return Ok(None);
     };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::content_index::{ContentIndex, KeyedStore};
 use super::fill::FillError;
-use super::store::{IndexCounts, IndexError, ListSync, Store};
+use super::store::{IndexCounts, IndexError, IndexResult, ListSync, Store};
 use crate::wiki::{Wiki, WikiError};
 
 impl ContentIndex {
@@ -47,8 +47,8 @@ impl ContentIndex {
     pub(super) fn open<T>(
         &self,
         wiki: &Wiki,
-        question: impl FnOnce(&Store) -> Result<T, IndexError>,
-    ) -> Result<T, IndexError> {
+        question: impl FnOnce(&Store) -> IndexResult<T>,
+    ) -> IndexResult<T> {
         let generation = wiki.generation();
         let mut held = self.store();
         if generation != self.wiki.generation() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::exact::{self, Pattern, PatternHits};
-use super::store::{IndexError, Store};
+use super::store::{IndexError, IndexResult, Store};
 use super::{ContentIndex, IndexedLink, past};
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
@@ -21,7 +21,7 @@ impl ContentIndex {
     ///
     /// # Errors
     /// [`IndexError`].
-    pub async fn links(self: &Arc<Self>) -> Result<(Vec<IndexedLink>, usize), IndexError> {
+    pub async fn links(self: &Arc<Self>) -> IndexResult<(Vec<IndexedLink>, usize)> {
         self.asked(|store| Ok((store.links()?, store.without_source()?)))
             .await
     }
@@ -33,7 +33,7 @@ impl ContentIndex {
     /// [`IndexError`].
     pub async fn within_pages(
         self: &Arc<Self>,
-    ) -> Result<(Vec<IndexedLink>, Vec<IndexedLink>), IndexError> {
+    ) -> IndexResult<(Vec<IndexedLink>, Vec<IndexedLink>)> {
         self.asked(|store| store.within_pages()).await
     }
 
@@ -45,7 +45,7 @@ impl ContentIndex {
     pub async fn lack_anchors(
         self: &Arc<Self>,
         asked: Vec<(i64, Vec<String>)>,
-    ) -> Result<Vec<bool>, IndexError> {
+    ) -> IndexResult<Vec<bool>> {
         self.asked(move |store| store.lack_anchors(&asked)).await
     }
 
@@ -58,7 +58,7 @@ impl ContentIndex {
         self: &Arc<Self>,
         name: String,
         value: Option<String>,
-    ) -> Result<(HashSet<i64>, usize), IndexError> {
+    ) -> IndexResult<(HashSet<i64>, usize)> {
         self.asked(move |store| {
             let pages = store.with_property(&name, value.as_deref())?;
             Ok((pages, store.without_source()?))
@@ -76,7 +76,7 @@ impl ContentIndex {
         pattern: Pattern,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
         most: (usize, usize),
-    ) -> Result<PatternHits, IndexError> {
+    ) -> IndexResult<PatternHits> {
         let deadline = Instant::now() + PATIENCE;
         let (pages, without_source) = self
             .asked(move |store| Ok((exact::wanted(store, &is_wanted)?, store.without_source()?)))
@@ -106,7 +106,7 @@ impl ContentIndex {
     ///
     /// # Errors
     /// [`IndexError`].
-    pub async fn ids_known(self: &Arc<Self>) -> Result<HashSet<i64>, IndexError> {
+    pub async fn ids_known(self: &Arc<Self>) -> IndexResult<HashSet<i64>> {
         let this = Arc::clone(self);
         let opened = tokio::task::spawn_blocking(move || {
             let wiki = this.wiki.pinned();
@@ -123,10 +123,7 @@ impl ContentIndex {
     ///
     /// # Errors
     /// [`IndexError`].
-    pub async fn pages_known(
-        self: &Arc<Self>,
-        ids: HashSet<i64>,
-    ) -> Result<Vec<SeenPage>, IndexError> {
+    pub async fn pages_known(self: &Arc<Self>, ids: HashSet<i64>) -> IndexResult<Vec<SeenPage>> {
         self.of_store(move |store| Ok(past::pages(&store.db, &ids)?))
             .await
     }
@@ -134,8 +131,8 @@ impl ContentIndex {
     /// An answer of the store as it is; nothing where there is none.
     async fn of_store<T: Default + Send + 'static>(
         self: &Arc<Self>,
-        question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
-    ) -> Result<T, IndexError> {
+        question: impl FnOnce(&mut Store) -> IndexResult<T> + Send + 'static,
+    ) -> IndexResult<T> {
         // A question that fails is no store without an answer.
         let answer = self.with_store(self.wiki.generation(), move |store| Ok(question(store)));
         answer.await.unwrap_or_else(|| Ok(T::default()))

@@ -9,7 +9,7 @@ use super::content_index::ContentIndex;
 use super::fill::FillError;
 use super::layers::LayerSelector;
 use crate::page::{Date, PageReading};
-use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
+use crate::wiki::{ContentLayer, Contents, Wiki, WikiError, WikiResult};
 
 /// A turn that reads pages one by one ends after this time, so that other indexes of this wiki get
 /// their turn.
@@ -32,8 +32,8 @@ impl LayerResult {
     fn take(
         &mut self,
         page: PageReading,
-        answer: Result<Option<PageReading>, WikiError>,
-    ) -> Result<(), WikiError> {
+        answer: WikiResult<Option<PageReading>>,
+    ) -> WikiResult<()> {
         match answer {
             Ok(Some(read)) => self.read.push(read),
             Err(WikiError::NotFound) => self.has_gone = true,
@@ -57,7 +57,7 @@ impl ContentIndex {
         wiki: &Wiki,
         left: &mut &[Arc<PageReading>],
         at_once: &mut usize,
-    ) -> Result<Vec<PageReading>, WikiError> {
+    ) -> WikiResult<Vec<PageReading>> {
         loop {
             let all = *left;
             let (listed, others) = all.split_at(all.len().min(*at_once));
@@ -108,7 +108,7 @@ impl ContentIndex {
         wiki: &Wiki,
         (id, since): (i64, &Date),
         most: usize,
-    ) -> Result<Vec<PageReading>, WikiError> {
+    ) -> WikiResult<Vec<PageReading>> {
         let _turn = self.turns.take().await;
         let history = wiki.history(id, 0, most).await?;
         let later = { history.entries.iter() }
@@ -158,7 +158,7 @@ impl ContentIndex {
         wiki: &Wiki,
         layer: ContentLayer,
         pages: Vec<PageReading>,
-    ) -> Result<LayerResult, WikiError> {
+    ) -> WikiResult<LayerResult> {
         let mut given = LayerResult::default();
         let mut left = vec![pages];
         while let Some(mut batch) = left.pop() {
@@ -210,7 +210,7 @@ impl ContentIndex {
         wiki: &Wiki,
         layer: ContentLayer,
         pages: Vec<PageReading>,
-    ) -> Result<LayerResult, WikiError> {
+    ) -> WikiResult<LayerResult> {
         let mut given = LayerResult::default();
         let mut pages = pages.into_iter().peekable();
         while pages.peek().is_some() {

@@ -59,6 +59,9 @@ const TABLES: &str = "
 #[error("the content index cannot be used")]
 pub struct IndexError;
 
+/// The result of work on the index.
+pub(super) type IndexResult<T> = Result<T, IndexError>;
+
 impl From<IndexError> for Failure {
     fn from(error: IndexError) -> Self {
         Self::new(Code::InternalError, sentence(&error.to_string())).hint(
@@ -148,7 +151,7 @@ pub(super) struct ListSync {
 impl Store {
     /// Opens the index in a file, or a new one without a name. A file that is not an index, or is
     /// one of another version, is rebuilt.
-    pub(super) fn open(home: &Home) -> Result<Self, IndexError> {
+    pub(super) fn open(home: &Home) -> IndexResult<Self> {
         let file = match home {
             Home::File(file) => file,
             Home::Nameless | Home::Memory => {
@@ -170,7 +173,7 @@ impl Store {
         })
     }
 
-    fn open_file(file: &Path) -> Result<Self, IndexError> {
+    fn open_file(file: &Path) -> IndexResult<Self> {
         if let Some(dir) = file.parent() {
             private_files::make_dirs(dir)?;
         }
@@ -182,7 +185,7 @@ impl Store {
         Self::prepare(db)
     }
 
-    fn prepare(mut db: Connection) -> Result<Self, IndexError> {
+    fn prepare(mut db: Connection) -> IndexResult<Self> {
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
         let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let version: i64 = change.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -203,7 +206,7 @@ impl Store {
     }
 
     /// Its size in bytes.
-    pub(super) fn bytes(&self) -> Result<u64, IndexError> {
+    pub(super) fn bytes(&self) -> IndexResult<u64> {
         let number = |name| -> rusqlite::Result<u64> {
             self.db.pragma_query_value(None, name, |row| row.get(0))
         };
@@ -211,14 +214,14 @@ impl Store {
     }
 
     /// The stored state of one page.
-    pub(super) fn known_of(&self, id: i64) -> Result<Option<PageMark>, IndexError> {
+    pub(super) fn known_of(&self, id: i64) -> IndexResult<Option<PageMark>> {
         let query = "SELECT mark, has_content FROM page WHERE id = ?1";
         let known = self.db.query_row(query, [id], PageMark::read);
         Ok(known.optional()?)
     }
 
     /// All pages that are indexed, by id.
-    pub(super) fn known(&self) -> Result<HashMap<i64, PageMark>, IndexError> {
+    pub(super) fn known(&self) -> IndexResult<HashMap<i64, PageMark>> {
         let mut query = self.db.prepare("SELECT mark, has_content, id FROM page")?;
         let rows = query.query_map([], |row| Ok((row.get(2)?, PageMark::read(row)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -226,7 +229,7 @@ impl Store {
 
     /// Notes which pages exist. A missing page is not found any more; when it is missing a second
     /// time, it is removed, and only its place is remembered.
-    pub(super) fn look(&mut self, there: &HashSet<i64>) -> Result<(), IndexError> {
+    pub(super) fn look(&mut self, there: &HashSet<i64>) -> IndexResult<()> {
         let change = self.db.transaction()?;
         let before: Option<i64> = change
             .query_row("SELECT at FROM look", [], |row| row.get(0))
@@ -266,7 +269,7 @@ impl Store {
     }
 
     /// Stores pages, each in place of its earlier state, all or none.
-    pub(super) fn put(&mut self, pages: &[PageReading]) -> Result<(), IndexError> {
+    pub(super) fn put(&mut self, pages: &[PageReading]) -> IndexResult<()> {
         let change = self.db.transaction()?;
         for page in pages {
             Self::put_one(&change, page)?;
@@ -274,7 +277,7 @@ impl Store {
         Ok(change.commit()?)
     }
 
-    fn put_one(change: &Transaction<'_>, page: &PageReading) -> Result<(), IndexError> {
+    fn put_one(change: &Transaction<'_>, page: &PageReading) -> IndexResult<()> {
         let Some(id) = page.id else { return Ok(()) };
         let text = page.content.as_deref();
         let (names, places) = text.map(|text| headings(page, text)).unwrap_or_default();
@@ -327,7 +330,7 @@ impl Store {
     }
 
     /// The numbers of indexed pages.
-    pub(super) fn count(&self) -> Result<IndexCounts, IndexError> {
+    pub(super) fn count(&self) -> IndexResult<IndexCounts> {
         let query =
             "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0";
         Ok(self.db.query_row(query, [], |row| {
@@ -344,7 +347,7 @@ impl Store {
         syntax: &str,
         is_wanted: impl Fn(&PageReading) -> bool,
         limit: usize,
-    ) -> Result<Vec<(PageReading, f64)>, IndexError> {
+    ) -> IndexResult<Vec<(PageReading, f64)>> {
         let mut query = self.db.prepare(&format!(
             "SELECT rowid, -bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1
              ORDER BY score DESC, rowid"
@@ -365,12 +368,12 @@ impl Store {
     }
 
     /// A page that is indexed, as the list told of it.
-    pub(super) fn listed(&self, id: i64) -> Result<Option<PageReading>, IndexError> {
+    pub(super) fn listed(&self, id: i64) -> IndexResult<Option<PageReading>> {
         Ok(self.db.query_row(LISTED, [id], reading).optional()?)
     }
 
     /// All pages that are indexed, those changed last first.
-    pub(super) fn newest_first(&self) -> Result<Vec<PageReading>, IndexError> {
+    pub(super) fn newest_first(&self) -> IndexResult<Vec<PageReading>> {
         let mut query = self.db.prepare(
             "SELECT id, locale, path, title, description, tags, published, updated
              FROM page WHERE missing = 0 ORDER BY updated DESC, id",
@@ -380,7 +383,7 @@ impl Store {
     }
 
     /// The content of a page.
-    pub(super) fn content(&self, id: i64) -> Result<Option<Content>, IndexError> {
+    pub(super) fn content(&self, id: i64) -> IndexResult<Option<Content>> {
         let query = "SELECT text, headings, format FROM content WHERE id = ?1";
         let content = self.db.query_row(query, [id], |row| {
             Ok(Content {
@@ -393,7 +396,7 @@ impl Store {
     }
 
     /// The number of pages with a word, exactly as spelled.
-    pub(super) fn pages_with(&self, word: &str) -> Result<usize, IndexError> {
+    pub(super) fn pages_with(&self, word: &str) -> IndexResult<usize> {
         let query = "SELECT doc FROM vocabulary WHERE term = ?1";
         let pages = self.db.query_row(query, [word], |row| row.get(0));
         Ok(pages.optional()?.unwrap_or_default())

@@ -18,7 +18,7 @@ use crate::mirror::{
 };
 use crate::page::{Field, PageReading, PageState};
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{Wiki, WikiError, WikiResult};
 
 /// Number of pages after which what is known is saved in a first look; a killed one reads those since
 /// then again.
@@ -210,11 +210,7 @@ impl MirrorLook<'_> {
 
     /// The versions that a page had since it was seen last, as long as this look asks for histories, and
     /// fewer of them where the answer would be too large.
-    async fn versions(
-        &self,
-        page: &PageReading,
-        left: &mut usize,
-    ) -> Result<Vec<PageReading>, WikiError> {
+    async fn versions(&self, page: &PageReading, left: &mut usize) -> WikiResult<Vec<PageReading>> {
         let seen = key_of(page).and_then(|key| self.known.get(&key)?.last());
         let since = seen
             .map(SeenState::date)

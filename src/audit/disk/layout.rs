@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::super::{AuditResult, blocking};
 use crate::hex;
-use crate::store::{MIRROR, Store, StoreError, StoreHome};
+use crate::store::{MIRROR, Store, StoreHome, StoreResult};
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
@@ -59,7 +59,7 @@ impl AuditLayout {
     }
 
     /// The names of the directories of other wikis with runs, in order.
-    pub(in crate::audit) fn others(&self) -> Result<Vec<String>, StoreError> {
+    pub(in crate::audit) fn others(&self) -> StoreResult<Vec<String>> {
         let mut names = self.home.wikis()?;
         names.retain(|name| *name != self.directory);
         Ok(names)

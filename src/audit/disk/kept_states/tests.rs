@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use super::MAX_STATE;
 use crate::audit::disk::layout::AuditLayout;
 use crate::audit::testing::kept_path;
-use crate::audit::{AuditError, KeptState};
+use crate::audit::{AuditError, AuditResult, KeptState};
 use crate::page::testing::But as _;
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 use crate::store::{LeaseMode, LeaseName};
@@ -31,7 +31,7 @@ fn page(title: &str) -> PageState {
     }
 }
 
-fn keep(place: &AuditLayout, page: &PageState) -> Result<KeptState, AuditError> {
+fn keep(place: &AuditLayout, page: &PageState) -> AuditResult<KeptState> {
     let held = place
         .store
         .try_lease(&LeaseName::BLOBS, LeaseMode::Shared)?;
@@ -40,7 +40,7 @@ fn keep(place: &AuditLayout, page: &PageState) -> Result<KeptState, AuditError> 
     Ok(name)
 }
 
-fn kept(place: &AuditLayout, name: KeptState) -> Result<PageState, AuditError> {
+fn kept(place: &AuditLayout, name: KeptState) -> AuditResult<PageState> {
     super::kept(&*place.store, name)
 }
 

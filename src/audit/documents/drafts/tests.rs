@@ -1,7 +1,9 @@
 use std::time::{Duration, SystemTime};
 
 use super::{LIES, MAX_CHANGES};
-use crate::audit::{AuditError, AuditLog, DraftChange, DraftName, DraftOwner, KeyDigest};
+use crate::audit::{
+    AuditError, AuditLog, AuditResult, DraftChange, DraftName, DraftOwner, KeyDigest,
+};
 use crate::page::{PagePath, PageState, testing};
 use crate::store::DocumentKind;
 
@@ -44,7 +46,7 @@ async fn begun(log: &AuditLog, changes: usize) {
     super::write(&held.place, &held.name, &held.draft, held.lease.fence()).unwrap();
 }
 
-async fn joins(log: &AuditLog, change: DraftChange) -> Result<usize, AuditError> {
+async fn joins(log: &AuditLog, change: DraftChange) -> AuditResult<usize> {
     let held = log.drafts.hold(owner(), name(), false).await.unwrap();
     let draft = held.join(change).await?;
     Ok(draft.changes.len())

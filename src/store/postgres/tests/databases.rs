@@ -10,21 +10,21 @@ use super::super::faults::NO_RIGHTS;
 use super::super::statement::Statement;
 use super::cluster::{Cluster, SHARED};
 use crate::store::postgres::{Database, Migrated, PostgresStore};
-use crate::store::{Blobs as _, SecretSource, StoreError};
+use crate::store::{Blobs as _, SecretSource, StoreError, StoreResult};
 
 fn database(user: &str, database: &str, schema: &str) -> Arc<Database> {
     Arc::new(Database::new(SHARED.address(user, database, schema), None).unwrap())
 }
 
 /// The answer of a database to a question.
-fn asked(database: &Arc<Database>) -> Result<(), StoreError> {
+fn asked(database: &Arc<Database>) -> StoreResult<()> {
     PostgresStore::new(Arc::clone(database), "docs")
         .blobs()
         .map(drop)
 }
 
 /// The sentence's end of a refusal.
-fn refusal(done: Result<(), StoreError>) -> &'static str {
+fn refusal(done: StoreResult<()>) -> &'static str {
     match done {
         Err(StoreError::NotReady(why)) => why,
         done => panic!("{done:?}"),

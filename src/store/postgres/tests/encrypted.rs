@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::cluster::SHARED;
 use crate::store::postgres::{Database, PostgresStore};
-use crate::store::{Blobs as _, DatabaseAddress, StoreError};
+use crate::store::{Blobs as _, DatabaseAddress, StoreError, StoreResult};
 
 /// The answer of a server to a request for encryption.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ async fn server(names: &[&str], offer: TlsOffer) -> (u16, String) {
     (port, pem)
 }
 
-async fn asked(port: u16, authority: String) -> Result<u64, StoreError> {
+async fn asked(port: u16, authority: String) -> StoreResult<u64> {
     tokio::task::spawn_blocking(move || {
         let (schema, dir) = (SHARED.schema(), tempfile::tempdir().unwrap());
         let file = dir.path().join("authority");
@@ -82,7 +82,7 @@ async fn asked(port: u16, authority: String) -> Result<u64, StoreError> {
 }
 
 #[track_caller]
-fn says(asked: Result<u64, StoreError>, fault: &str) {
+fn says(asked: StoreResult<u64>, fault: &str) {
     let is_said = matches!(asked, Err(StoreError::NotReady(why)) if why.starts_with(fault));
     assert!(is_said, "{asked:?}");
 }
