@@ -102,10 +102,6 @@ pub enum SignedOut {
 
 /// A person who decides.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a right of its own, given by another setting"
-)]
 pub struct Reviewer {
     /// Their name, as it is on record.
     pub name: String,

@@ -20,7 +20,6 @@ use crate::error::sentence;
   pass wiki | wikijs-gate config init --base-url https://wiki.example.com --key-stdin
   wikijs-gate config init --base-url https://wiki.example.com --api-token-file ~/.wiki-key \\
     --mutations-enabled true --allowed-mutation-path-prefixes docs,blog")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(in crate::cli) struct Arguments {
     /// Replace the file if there is one
     #[arg(long)]

@@ -15,10 +15,6 @@ use crate::write::{AppliedWrite, Caller, InteractiveOutcome, Push, SetOutcome, W
 #[command(
     after_help = "Examples:\n  wikijs-gate files push wiki -m \"new names of the servers\"\n  wikijs-gate files push wiki --delete\n  wikijs-gate files push wiki --propose --json"
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     dir: Dir,

@@ -27,10 +27,6 @@ pub(in crate::cli) struct Restore {
     group = clap::ArgGroup::new("which").required(true).args(["ids", "client", "all"]),
     after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory forget 4f2a 9c01\n  wikijs-gate memory forget --client ci --for-good --yes"
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command"
-)]
 pub(in crate::cli) struct ForgetArgs {
     /// The memories' ids, or four or more of their first characters
     #[arg(value_name = "ID")]

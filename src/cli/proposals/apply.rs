@@ -12,10 +12,6 @@ use crate::write::{AppliedWrite, Apply, Caller, Preview, UndoRequest, WriteReque
 #[command(
     after_help = "Examples:\n  wikijs-gate proposals apply 4f2a\n  wikijs-gate proposals apply 4f2a --leave-out 3,5\n  wikijs-gate proposals apply --client claude-code --path docs\n  wikijs-gate proposals apply --all --yes --keep-going --json"
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     which: ProposalSelection,

@@ -18,10 +18,6 @@ use crate::tools::{Registry, ToolSelection, Toolset};
 #[command(
     after_help = "Examples:\n  wikijs-gate token new ci --read-only\n  wikijs-gate token new task --expires 2h --prefixes docs/x\n  wikijs-gate token new anna --reviewer --prefixes docs"
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of the command line"
-)]
 pub(in crate::cli) struct New {
     /// The client's name, under which its calls are on record
     name: String,

@@ -56,7 +56,6 @@ fn grant() -> impl Strategy<Value = Grant> {
 
 /// The rights that a grant gives at a place, each word for itself: more is never less than `false`.
 #[derive(Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a word of the grant")]
 struct GrantedRights {
     writes: bool,
     sends: bool,
