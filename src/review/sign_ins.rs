@@ -169,7 +169,6 @@ impl SignInRecord {
     }
 
     /// The client, if it is by a link.
-    #[must_use]
     pub const fn client(&self) -> Option<ClientId> {
         match self.by {
             SignInBy::Issuer { .. } => None,
@@ -178,13 +177,11 @@ impl SignInRecord {
     }
 
     /// True if it is a link that nobody has used.
-    #[must_use]
     pub const fn is_unused(&self) -> bool {
         matches!(self.by, SignInBy::Link { is_used: false, .. })
     }
 
     /// The person's name, or the client's.
-    #[must_use]
     pub fn name(&self) -> &str {
         match &self.by {
             SignInBy::Issuer { claims, .. } => &claims.name,
@@ -193,20 +190,17 @@ impl SignInRecord {
     }
 
     /// Time at which it began.
-    #[must_use]
     pub fn opened(&self) -> Option<OffsetDateTime> {
         OffsetDateTime::from_unix_timestamp(self.opened).ok()
     }
 
     /// Time of its last use, to about five minutes.
-    #[must_use]
     pub fn used(&self) -> Option<OffsetDateTime> {
         let used = Some(self.used).filter(|_| !self.is_unused());
         OffsetDateTime::from_unix_timestamp(used?).ok()
     }
 
     /// Time at which it ends if it is not used any more.
-    #[must_use]
     pub fn ends(&self) -> Option<OffsetDateTime> {
         OffsetDateTime::from_unix_timestamp(self.end_unused()).ok()
     }
@@ -226,7 +220,6 @@ impl SignInRecord {
     }
 
     /// True if it is over.
-    #[must_use]
     pub fn is_over(&self, now: OffsetDateTime) -> bool {
         now.unix_timestamp() >= self.end_unused()
     }
@@ -239,7 +232,6 @@ impl SignInRecord {
 
 impl SignIns {
     /// Those of the servers that keep their state there.
-    #[must_use]
     pub fn new(home: &StoreHome) -> Self {
         let store = home.shared();
         Self {
@@ -397,7 +389,6 @@ impl SignIns {
     }
 
     /// The part of a name by which operators know a sign-in.
-    #[must_use]
     pub fn short(name: &str) -> &str {
         name.get(..SHORT).unwrap_or(name)
     }
