@@ -13,7 +13,7 @@ use toml::de::DeTable;
 
 use self::check::check;
 pub(super) use self::row::TableFault;
-use self::row::{ArrayTable, Sift, prefix, rows, texts, word};
+use self::row::{TableReader, prefix, word};
 use self::schema::LARGEST_COUNT;
 pub(super) use self::schema::schemas;
 use crate::change::{CODES, Operation};
@@ -57,38 +57,21 @@ pub struct Tables {
 /// All faults.
 pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<TableFault>> {
     let mut faults = Vec::new();
-    let mut checks: Vec<CheckCommand> = Vec::new();
-    for one in rows(table, "checks", &mut faults) {
-        match check(&one, file) {
-            Ok(check) if checks.iter().any(|other| other.name == check.name) => {
-                faults.push((
-                    Some(one.span()),
-                    format!("two checks have the name {:?}", check.name),
-                ));
-            }
-            Ok(check) => checks.push(check),
-            Err(found) => faults.extend(found),
-        }
-    }
-    if checks.len() > MOST_CHECKS {
-        faults.push((None, format!("there are more than {MOST_CHECKS} checks")));
-    }
-    let notify = notify::read(table, file, &mut faults);
-    let oauth = oauth::read(table, file, &mut faults);
-    let mut rules = Vec::new();
+    let mut whole = TableReader::of_file(table, &mut faults);
+    let checks = whole.named_rows(
+        ("checks", "checks", MOST_CHECKS),
+        |row| check(row, file),
+        |check| &check.name,
+    );
+    let notify = notify::read(&mut whole, file);
+    let oauth = oauth::read(&mut whole, file);
     let mut first = None;
-    for one in rows(table, "rules", &mut faults) {
-        first = first.or_else(|| Some(one.span()));
-        match rule(&one, &checks) {
-            Ok(rule) => rules.push(rule),
-            Err(found) => faults.extend(found),
-        }
-    }
-    let off = off(table).unwrap_or_else(|fault| {
-        faults.push(fault);
-        Vec::new()
+    let rules = whole.rows("rules", |row| {
+        first.get_or_insert_with(|| row.span());
+        rule(row, &checks)
     });
-    let rules = RuleBook::new(rules, &off).unwrap_or_else(|fault| {
+    let off = whole.words("rules_off", BUILT_IN.map(|name| (name, name)));
+    let rules = RuleBook::new(rules, &off.unwrap_or_default()).unwrap_or_else(|fault| {
         faults.push((first, fault));
         RuleBook::default()
     });
@@ -104,42 +87,37 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Table
     }
 }
 
-fn rule(row: &ArrayTable<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<TableFault>> {
-    let mut faults = row.unknown(&schema::rules(), "/items");
-    let mut sift = Sift(&mut faults);
-    let name = sift.take(row.text("name"));
-    let then = sift.take(row.parsed("then", |text| {
-        word(text, Then::ALL.map(|then| (then.as_str(), then)))
-    }));
-    let why = sift.take(row.text("why")).unwrap_or_default();
+fn rule(row: &mut TableReader<'_>, checks: &[CheckCommand]) -> Option<Rule> {
+    row.unknown(&schema::rules(), "/items");
+    let name = row.text("name");
+    let then = row.word("then", Then::ALL.map(|then| (then.as_str(), then)));
+    let why = row.text("why").unwrap_or_default();
     let filled = |text: &str| match text.trim() {
         "" => Err("has an empty text".to_owned()),
         text => Ok(text.to_owned()),
     };
     let mut when = RuleCondition::default();
-    when.paths = sift.take(row.list("paths", prefix));
-    when.operations = sift.take(row.list("operations", |text| {
-        word(text, Operation::ALL.map(|one| (one.as_str(), one)))
-    }));
-    when.fields = sift.take(row.list("fields", |text| {
-        word(text, Field::ALL.map(|field| (field.name(), field)))
-    }));
-    when.tags = sift.take(row.list("tags", |text| {
+    when.paths = row.list("paths", prefix);
+    when.operations = row.words("operations", Operation::ALL.map(|one| (one.as_str(), one)));
+    when.fields = row.words("fields", Field::ALL.map(|field| (field.name(), field)));
+    when.tags = row.list("tags", |text| {
         filled(text).map(|tag| TagPattern::new(tag.to_lowercase()))
-    }));
-    when.clients = sift.take(row.list("clients", filled));
-    when.people = sift.take(row.list("people", filled));
-    when.warnings = sift.take(row.list("warnings", |text| warning(text, checks)));
-    when.lines_removed_over = sift.take(row.number("lines_removed_over", LARGEST_COUNT));
-    when.pages_over = sift.take(row.number("pages_over", LARGEST_COUNT));
-    when.deletes_over = sift.take(row.number("deletes_over", LARGEST_COUNT));
-    when.writes_per_day_over = sift.take(row.number("writes_per_day_over", LARGEST_COUNT));
-    row.needs(&["name", "then"], &mut faults);
-    let (true, Some(name), Some(then)) = (faults.is_empty(), name, then) else {
-        return Err(faults);
-    };
-    Rule::new(name, when, then, why)
-        .map_err(|fault| vec![(Some(row.span()), format!("a rule's {fault}"))])
+    });
+    when.clients = row.list("clients", filled);
+    when.people = row.list("people", filled);
+    when.warnings = row.list("warnings", |text| warning(text, checks));
+    when.lines_removed_over = row.number("lines_removed_over", LARGEST_COUNT);
+    when.pages_over = row.number("pages_over", LARGEST_COUNT);
+    when.deletes_over = row.number("deletes_over", LARGEST_COUNT);
+    when.writes_per_day_over = row.number("writes_per_day_over", LARGEST_COUNT);
+    row.needs(&["name", "then"]);
+    let (name, then) = (name?, then?);
+    if row.is_faulty() {
+        return None;
+    }
+    let rule = Rule::new(name, when, then, why);
+    rule.map_err(|fault| row.fault(format!("a rule's {fault}")))
+        .ok()
 }
 
 /// The code of a warning that a rule can match.
@@ -156,19 +134,6 @@ fn warning(text: &str, checks: &[CheckCommand]) -> Result<String, String> {
         "has {text:?}, and there is no such check{}",
         did_you_mean(near)
     ))
-}
-
-/// The built-in rules that are switched off.
-fn off(table: &DeTable<'_>) -> Result<Vec<&'static str>, TableFault> {
-    let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "rules_off") else {
-        return Ok(Vec::new());
-    };
-    let read = || -> Result<Vec<&'static str>, String> {
-        let texts = texts(value.get_ref())?.into_iter();
-        let built_in = |text| word(text, BUILT_IN.map(|name| (name, name)));
-        texts.map(built_in).collect()
-    };
-    read().map_err(|fault| (Some(key.span()), format!("rules_off {fault}")))
 }
 
 #[cfg(test)]

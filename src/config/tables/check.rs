@@ -6,53 +6,39 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::row::{ArrayTable, Sift, TableFault, prefix};
+use super::row::{TableReader, prefix, whole_number};
 use super::schema::{self, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::checks::CheckCommand;
 
-pub(super) fn check(
-    row: &ArrayTable<'_, '_>,
-    file: &Path,
-) -> Result<CheckCommand, Vec<TableFault>> {
-    let mut faults = row.unknown(&schema::checks(), "/items");
-    let mut sift = Sift(&mut faults);
-    let name = sift.take(name(row));
-    let command = command(row, &mut sift, file);
-    let paths = sift.take(row.list("paths", prefix));
-    let timeout = sift.take(timeout(row).map(Some));
-    row.needs(&["name", "argv"], &mut faults);
-    let (true, Some(name), Some(command), Some(timeout)) =
-        (faults.is_empty(), name, command, timeout)
-    else {
-        return Err(faults);
-    };
-    Ok(CheckCommand {
-        name,
+pub(super) fn check(row: &mut TableReader<'_>, file: &Path) -> Option<CheckCommand> {
+    row.unknown(&schema::checks(), "/items");
+    let name = name(row);
+    let command = command(row, file);
+    let paths = row.list("paths", prefix);
+    let timeout = timeout(row);
+    row.needs(&["name", "argv"]);
+    Some(CheckCommand {
+        name: name?,
         paths,
         timeout,
-        ..command
+        ..command?
     })
 }
 
 /// The name of a check or a `[[notify]]`.
-pub(super) fn name(row: &ArrayTable<'_, '_>) -> Result<Option<String>, TableFault> {
-    row.text("name").and_then(|name| match name {
-        Some(name) if !is_name(&name) => {
-            let what = row.what;
-            let fault =
-                format!("a {what}'s name must have 1 to 60 letters, digits, \"-\" and \"_\"");
-            Err((Some(row.span()), fault))
-        }
-        name => Ok(name),
-    })
+pub(super) fn name(row: &mut TableReader<'_>) -> Option<String> {
+    let name = row.text("name")?;
+    if !is_name(&name) {
+        let what = row.what;
+        row.fault(format!(
+            "a {what}'s name must have 1 to 60 letters, digits, \"-\" and \"_\""
+        ));
+    }
+    Some(name)
 }
 
 /// The command of a row, without a name and a limit; `None` without a program.
-pub(super) fn command(
-    row: &ArrayTable<'_, '_>,
-    sift: &mut Sift<'_>,
-    file: &Path,
-) -> Option<CheckCommand> {
+pub(super) fn command(row: &mut TableReader<'_>, file: &Path) -> Option<CheckCommand> {
     // Paths are relative to the file, never to the directory in which a client starts us.
     let beside = file.parent().unwrap_or(Path::new(""));
     let beside = if beside.as_os_str().is_empty() {
@@ -60,7 +46,7 @@ pub(super) fn command(
     } else {
         beside
     };
-    let argv = sift.take(row.read("argv", |value| {
+    let argv = row.read("argv", |value| {
         let mut argv: Vec<String> = value
             .as_array()
             .and_then(|items| items.iter().map(|item| item.get_ref().as_str()).collect())
@@ -71,9 +57,9 @@ pub(super) fn command(
             *program = beside.join(&program).to_string_lossy().into_owned();
         }
         Ok(argv)
-    }));
-    let cwd = sift.take(row.text("cwd"));
-    let env = sift.take(row.read("env", env)).unwrap_or_default();
+    });
+    let cwd = row.text("cwd");
+    let env = row.read("env", env).unwrap_or_default();
     Some(CheckCommand {
         name: String::new(),
         argv: argv?,
@@ -86,15 +72,13 @@ pub(super) fn command(
 }
 
 /// Reads the time limit of a check or a notification.
-pub(super) fn timeout(row: &ArrayTable<'_, '_>) -> Result<Duration, TableFault> {
+pub(super) fn timeout(row: &mut TableReader<'_>) -> Duration {
     let seconds = row.read("timeout", |value| {
-        let seconds = value.as_integer();
-        let seconds = seconds.and_then(|it| u64::from_str_radix(it.as_str(), it.radix()).ok());
-        seconds
+        whole_number(value)
             .filter(|seconds| (1..=LONGEST_TIMEOUT).contains(seconds))
             .ok_or_else(|| format!("must be a whole number of seconds from 1 to {LONGEST_TIMEOUT}"))
-    })?;
-    Ok(Duration::from_secs(seconds.unwrap_or(USUAL_TIMEOUT)))
+    });
+    Duration::from_secs(seconds.unwrap_or(USUAL_TIMEOUT))
 }
 
 fn is_name(name: &str) -> bool {

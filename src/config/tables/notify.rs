@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use secrecy::SecretString;
-use toml::de::DeTable;
 use url::Url;
 
 use super::check::{command, name, timeout};
-use super::row::{ArrayTable, Sift, TableFault, rows, word};
+use super::row::TableReader;
 use super::schema;
 use crate::checks::CheckCommand;
 use crate::notify::{NotifyTarget, NotifyTo, Occasion};
@@ -16,66 +15,39 @@ use crate::notify::{NotifyTarget, NotifyTo, Occasion};
 const MOST: usize = 10;
 
 /// Reads all `[[notify]]` tables.
-pub(super) fn read(
-    table: &DeTable<'_>,
-    file: &Path,
-    faults: &mut Vec<TableFault>,
-) -> Vec<NotifyTarget> {
-    let mut targets: Vec<NotifyTarget> = Vec::new();
-    for row in rows(table, "notify", faults) {
-        match target(&row, file) {
-            Ok(target) if targets.iter().any(|other| other.name == target.name) => {
-                let fault = format!("two notify tables have the name {:?}", target.name);
-                faults.push((Some(row.span()), fault));
-            }
-            Ok(target) => targets.push(target),
-            Err(found) => faults.extend(found),
-        }
-    }
-    if targets.len() > MOST {
-        faults.push((None, format!("there are more than {MOST} notify tables")));
-    }
-    targets
+pub(super) fn read(whole: &mut TableReader<'_>, file: &Path) -> Vec<NotifyTarget> {
+    whole.named_rows(
+        ("notify", "notify tables", MOST),
+        |row| target(row, file),
+        |target| &target.name,
+    )
 }
 
-fn target(row: &ArrayTable<'_, '_>, file: &Path) -> Result<NotifyTarget, Vec<TableFault>> {
-    let mut faults = row.unknown(&schema::notify(), "/items");
-    let mut sift = Sift(&mut faults);
-    let name = sift.take(name(row));
-    let on = sift.take(row.list("on", |text| {
-        word(text, Occasion::ALL.map(|one| (one.as_str(), one)))
-    }));
-    let address = sift.take(row.parsed("url", address));
-    let command = command(row, &mut sift, file);
-    let timeout = sift.take(timeout(row).map(Some));
-    row.needs(&["name"], &mut faults);
-    let is_one = row.get("url").is_some() != row.get("argv").is_some();
-    if !is_one {
-        faults.push((
-            Some(row.span()),
-            "a notify needs either url or argv".to_owned(),
-        ));
+fn target(row: &mut TableReader<'_>, file: &Path) -> Option<NotifyTarget> {
+    row.unknown(&schema::notify(), "/items");
+    let name = name(row);
+    let on = row.words("on", Occasion::ALL.map(|one| (one.as_str(), one)));
+    let address = row.parsed("url", address);
+    let command = command(row, file);
+    let timeout = timeout(row);
+    row.needs(&["name"]);
+    if row.has("url") == row.has("argv") {
+        row.fault("a notify needs either url or argv");
     }
     for member in ["cwd", "env"] {
-        if row.get("url").is_some() && row.get(member).is_some() {
-            let fault = format!("a notify with url takes no {member}");
-            faults.push((Some(row.span()), fault));
+        if row.has("url") && row.has(member) {
+            row.fault(format!("a notify with url takes no {member}"));
         }
     }
-    let (true, Some(name), Some(timeout)) = (faults.is_empty(), name, timeout) else {
-        return Err(faults);
-    };
+    let name = name?;
     let command = command.map(|command| CheckCommand {
         name: name.clone(),
         timeout,
         ..command
     });
     let to = address.map(NotifyTo::Address);
-    let Some(to) = to.or(command.map(NotifyTo::Command)) else {
-        return Err(faults);
-    };
-    Ok(NotifyTarget {
-        to,
+    Some(NotifyTarget {
+        to: to.or(command.map(NotifyTo::Command))?,
         name,
         on: on.unwrap_or_else(|| Occasion::ALL.into()),
         timeout,

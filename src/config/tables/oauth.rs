@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toml::de::DeTable;
-
-use super::row::{ArrayTable, Sift, TableFault, rows, table_of, word};
+use super::row::TableReader;
 use super::schema::{self, ROLES};
 use crate::audit::Role;
 use crate::gates::{ClientConfirm, Grant};
@@ -16,44 +14,32 @@ use crate::tools::{Toolset, tools_of};
 const MOST_GRANTS: usize = 200;
 
 /// Reads `[oauth]`, if it is there.
-pub(super) fn read(
-    table: &DeTable<'_>,
-    file: &Path,
-    faults: &mut Vec<TableFault>,
-) -> Option<OauthSettings> {
-    let mut own = table_of(table, "oauth", faults)?;
-    own.what = "sign-in";
-    let before = faults.len();
-    faults.extend(own.unknown(&schema::oauth(), ""));
-    let grants = grants(&own, faults);
-    let scopes = scopes(&own, faults);
-    own.needs(&["issuer", "audiences"], faults);
-    let mut sift = Sift(faults);
-    let issuer = sift.take(own.parsed("issuer", |issuer| {
+pub(super) fn read(whole: &mut TableReader<'_>, file: &Path) -> Option<OauthSettings> {
+    let mut own = whole.table("oauth", "sign-in")?;
+    own.unknown(&schema::oauth(), "");
+    let grants = grants(&mut own);
+    let scopes = scopes(&mut own);
+    own.needs(&["issuer", "audiences"]);
+    let issuer = own.parsed("issuer", |issuer| {
         OauthSettings::issuer_url(issuer).map(|_| issuer.to_owned())
-    }));
-    let audiences = sift.take(own.list("audiences", filled));
-    let groups_claim = sift.take(own.parsed("groups_claim", filled));
-    let client_id = sift.take(own.parsed("review_client_id", filled));
+    });
+    let audiences = own.list("audiences", filled);
+    let groups_claim = own.parsed("groups_claim", filled);
+    let client_id = own.parsed("review_client_id", filled);
     // A relative path starts at the file's directory, as those of settings do.
     let dir = file.parent().unwrap_or(Path::new(""));
-    let mut path = |name| {
-        let path = sift.take(own.parsed(name, filled));
-        path.map(|path| dir.join(path))
-    };
+    let mut path = |name| own.parsed(name, filled).map(|path| dir.join(path));
     let secret_file = path("review_secret_file");
     let key_file = path("review_key_file");
     if let (Some(id), Some(audiences)) = (&client_id, &audiences)
         && audiences.contains(id)
     {
-        let fault = "audiences has the review page's client id, so that its id tokens would open /mcp; leave it out";
-        faults.push((Some(own.span()), fault.to_owned()));
+        own.fault("audiences has the review page's client id, so that its id tokens would open /mcp; leave it out");
     }
     if (secret_file.is_some() || key_file.is_some()) && client_id.is_none() {
-        let fault = "review_secret_file and review_key_file mean nothing without review_client_id";
-        faults.push((Some(own.span()), fault.to_owned()));
+        own.fault("review_secret_file and review_key_file mean nothing without review_client_id");
     }
-    if faults.len() > before {
+    if own.is_faulty() {
         return None;
     }
     Some(OauthSettings {
@@ -68,15 +54,14 @@ pub(super) fn read(
     })
 }
 
-fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes {
+fn scopes(own: &mut TableReader<'_>) -> OauthScopes {
     let usual = OauthScopes::default();
-    let Some(scopes) = table_of(own.table, "scopes", faults) else {
+    let Some(mut scopes) = own.table("scopes", "scopes") else {
         return usual;
     };
-    faults.extend(scopes.unknown(&schema::oauth(), "/properties/scopes"));
-    let mut sift = Sift(faults);
+    scopes.unknown(&schema::oauth(), "/properties/scopes");
     let mut scope = |name, usual| {
-        let scope = sift.take(scopes.read(name, |value| {
+        let scope = scopes.read(name, |value| {
             let text = value.as_str().ok_or("must be a text in quotes")?;
             // RFC 6749, 3.3; none may end a header's quoted text.
             let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
@@ -84,7 +69,7 @@ fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes
                 return Ok(text.to_owned());
             }
             Err("must be one scope without spaces, or empty".to_owned())
-        }));
+        });
         scope.unwrap_or(usual)
     };
     OauthScopes {
@@ -93,27 +78,17 @@ fn scopes(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> OauthScopes
     }
 }
 
-fn grants(own: &ArrayTable<'_, '_>, faults: &mut Vec<TableFault>) -> Vec<PersonGrant> {
-    let mut grants = Vec::new();
-    for row in rows(own.table, "grants", faults) {
-        match grant(&row) {
-            Ok(grant) => grants.push(grant),
-            Err(found) => faults.extend(found),
-        }
-    }
+fn grants(own: &mut TableReader<'_>) -> Vec<PersonGrant> {
+    let grants = own.rows("grants", |row| Some(grant(row)));
     if grants.len() > MOST_GRANTS {
-        faults.push((
-            Some(own.span()),
-            format!("there are more than {MOST_GRANTS} grants"),
-        ));
+        own.fault(format!("there are more than {MOST_GRANTS} grants"));
     }
     grants
 }
 
-fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
-    let mut faults = row.unknown(&schema::oauth(), "/properties/grants/items");
-    let mut sift = Sift(&mut faults);
-    let mut texts = |name| sift.take(row.list(name, filled));
+fn grant(row: &mut TableReader<'_>) -> PersonGrant {
+    row.unknown(&schema::oauth(), "/properties/grants/items");
+    let mut texts = |name| row.list(name, filled);
     let (groups, subjects) = (texts("groups"), texts("subjects"));
     let mut may = Grant {
         sites: texts("sites"),
@@ -124,15 +99,13 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         tools: texts("tools"),
         ..Grant::default()
     };
-    let email_domains = sift.take(row.list("email_domains", domain));
-    let role = sift.take(row.parsed("role", |text| word(text, ROLES)));
-    let toolsets = sift.take(row.list("toolsets", Toolset::parse_list));
-    may.confirm = sift.take(row.parsed("confirm", |text| {
-        word(text, [("person", ClientConfirm::Person)])
-    }));
-    let rate = sift.take(row.number("rate", u32::MAX.into()));
+    let email_domains = row.list("email_domains", domain);
+    let role = row.word("role", ROLES);
+    let toolsets = row.list("toolsets", Toolset::parse_list);
+    may.confirm = row.word("confirm", [("person", ClientConfirm::Person)]);
+    let rate = row.number("rate", u32::MAX.into());
     may.rate = rate.and_then(|rate| u32::try_from(rate).ok());
-    let mut flag = |name| sift.take(row.flag(name)).unwrap_or_default();
+    let mut flag = |name| row.flag(name);
     let (everybody, write) = (flag("everybody"), flag("write"));
     let decides_own = flag("decides_own");
     may.dry_run = flag("dry_run");
@@ -142,14 +115,16 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         let tools = tools_of(&sets).map(str::to_owned);
         may.tools.get_or_insert_default().extend(tools);
     }
-    row.needs(&["role"], &mut faults);
+    row.needs(&["role"]);
     let names_any = ["groups", "subjects", "email_domains"]
         .iter()
-        .any(|name| row.get(name).is_some());
+        .any(|name| row.has(name));
     let role = role.unwrap_or_default();
     may.read_only = role == Role::Agent && !write;
     let mut wrong = |is_wrong: bool, fault: &str| {
-        faults.extend(is_wrong.then(|| (Some(row.span()), fault.to_owned())));
+        if is_wrong {
+            row.fault(fault);
+        }
     };
     wrong(
         names_any == everybody,
@@ -168,17 +143,14 @@ fn grant(row: &ArrayTable<'_, '_>) -> Result<PersonGrant, Vec<TableFault>> {
         let fault = fault.trim_start_matches("--");
         wrong(true, &format!("a grant: {fault}"));
     }
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    Ok(PersonGrant {
+    PersonGrant {
         groups: groups.unwrap_or_default(),
         subjects: subjects.unwrap_or_default(),
         email_domains: email_domains.unwrap_or_default(),
         role,
         may,
         decides_own,
-    })
+    }
 }
 
 fn filled(text: &str) -> Result<String, String> {
