@@ -70,7 +70,7 @@ async fn list(is_json: bool) -> CommandResult {
         print::line("no approvals");
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["id", "client", "covers", "writes left", "ends"]);
+    let mut table = Table::new("id | client | covers | writes left | ends");
     for one in &standing {
         table.row(vec![
             one.id.to_string().into(),
@@ -117,12 +117,11 @@ async fn end(arguments: &EndArgs) -> CommandResult {
     }
     let closed = log.close().await;
     closed.map_err(|error| failed("they are ended, but the record is not closed", &error))?;
-    print::line(&match (arguments.json, ended.as_slice()) {
-        (true, ended) => json!({ "ended": ended }).to_string(),
-        (false, []) => "no approvals".to_owned(),
-        (false, ended) => print::harmless(&format!("ended: {}", ended.join(", "))),
-    });
-    Ok(Exit::Done)
+    let words = match ended.as_slice() {
+        [] => "no approvals".to_owned(),
+        ended => print::harmless(&format!("ended: {}", ended.join(", "))),
+    };
+    print::answer(arguments.json, &json!({ "ended": ended }), &words)
 }
 
 /// The name that begins like this.

@@ -108,15 +108,7 @@ async fn list(path: Option<&Prefix>, is_json: bool) -> CommandResult {
 }
 
 fn table(bin: &[BinPage]) -> Table {
-    let head = [
-        "number",
-        "path",
-        "title",
-        "last seen",
-        "last changed by",
-        "links",
-    ];
-    let mut table = Table::new(&head);
+    let mut table = Table::new("number | path | title | last seen | last changed by | links");
     for one in bin {
         table.row(vec![
             Cell::from(one.page.id.to_string()),

@@ -173,8 +173,9 @@ fn clear_all(places: &IndexPlaces, is_json: bool) -> CommandResult {
         removed(file)?;
     }
     if is_json {
-        let answer = json!({ "removed": !others.is_empty(), "indexes": others.len(), "beingFilled": filled.len() });
-        print::line(&answer.to_string());
+        print::value(
+            &json!({ "removed": !others.is_empty(), "indexes": others.len(), "beingFilled": filled.len() }),
+        );
     } else {
         print::line(&match others.len() {
             0 => "no index was removed".to_owned(),
@@ -213,7 +214,7 @@ fn status(places: &IndexPlaces, is_json: bool) -> CommandResult {
         return Ok(Exit::Done);
     }
     say!("below {}:", places.shown());
-    let mut table = Table::new(&["wiki", "wiki and key", "pages", "bytes", "changed", "whose"]);
+    let mut table = Table::new("wiki | wiki and key | pages | bytes | changed | whose");
     for index in &indexes {
         let pages = index.pages.map(|pages| pages.to_string());
         let whose = if places.own.contains(&index.file) {

@@ -188,7 +188,7 @@ pub fn main() -> ExitCode {
             print::on_stderr(&text);
             if std::env::args_os().any(|argument| argument == "--json") {
                 let message = help::in_one_line(&text);
-                print::line(&json!({ "error": { "message": message } }).to_string());
+                print::value(&json!({ "error": { "message": message } }));
             }
             return Exit::Usage.into();
         }
@@ -242,7 +242,7 @@ fn tell(error: &CommandError, wants_json: bool) {
     if wants_json && !print::has_said() {
         let message = || json!({ "message": error.message });
         let error = failure.map_or_else(message, |failure| json!(failure));
-        print::line(&json!({ "error": error }).to_string());
+        print::value(&json!({ "error": error }));
     }
 }
 

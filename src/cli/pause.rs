@@ -38,13 +38,8 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
             "no server begins a write any more, but one hangs and may still send the write that it was at: end it, then pause again",
         ));
     }
-    print::line(&if arguments.json {
-        json!({ "paused": told }).to_string()
-    } else {
-        "the writes of all servers with this store are paused; `wikijs-gate resume` lets them go on"
-            .to_owned()
-    });
-    Ok(Exit::Done)
+    let words = "the writes of all servers with this store are paused; `wikijs-gate resume` lets them go on";
+    print::answer(arguments.json, &json!({ "paused": told }), words)
 }
 
 /// The record is made first, so that no write resumes before it.
@@ -62,12 +57,11 @@ pub(super) async fn resume(is_json: bool) -> CommandResult {
             .await
             .map_err(|error| failed(still, &error))?;
     }
-    print::line(&match (is_json, &was) {
-        (true, was) => json!({ "resumed": was.is_some() }).to_string(),
-        (false, Some(was)) => print::harmless(&format!("writes go on; they were paused {was}")),
-        (false, None) => "writes were not paused".to_owned(),
-    });
-    Ok(Exit::Done)
+    let words = match &was {
+        Some(was) => print::harmless(&format!("writes go on; they were paused {was}")),
+        None => "writes were not paused".to_owned(),
+    };
+    print::answer(is_json, &json!({ "resumed": was.is_some() }), &words)
 }
 
 /// Records what the operator decided.

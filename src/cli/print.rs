@@ -59,10 +59,24 @@ pub(super) fn lost() -> Option<io::ErrorKind> {
     LOST.get().copied()
 }
 
+/// A line for a program.
+pub(super) fn value(value: &Value) {
+    line(&value.to_string());
+}
+
 /// The answer of a command for a program, which ends the command.
 #[expect(clippy::unnecessary_wraps, reason = "it is what a command returns")]
 pub(super) fn json(answer: &Value) -> CommandResult {
-    line(&answer.to_string());
+    value(answer);
+    Ok(Exit::Done)
+}
+
+/// The answer of a command for a program or, in words, for a person; it ends the command.
+pub(super) fn answer(is_json: bool, answer: &Value, words: &str) -> CommandResult {
+    if is_json {
+        return json(answer);
+    }
+    line(words);
     Ok(Exit::Done)
 }
 

@@ -124,7 +124,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
     let log = start::audit_log()?;
     let check = checked(&log).await?;
     if arguments.json {
-        let answer = json!({
+        print::value(&json!({
             "wiki": log.wiki(),
             "whole": check.broken.is_empty(),
             "runs": check.runs,
@@ -132,8 +132,7 @@ async fn check(arguments: &CheckArgs) -> CommandResult {
             "documents": check.documents,
             "repaired": check.repaired,
             "broken": check.broken,
-        });
-        print::line(&answer.to_string());
+        }));
     } else {
         for what in &check.repaired {
             say!("repaired  {}", print::harmless(what));
@@ -209,14 +208,13 @@ pub(super) async fn back_up(BackupArgs { to, json }: &BackupArgs) -> CommandResu
     let megabytes = done.bytes >> 20;
     let files = done.runs + done.states + done.documents;
     if *json {
-        let answer = json!({
+        print::value(&json!({
             "wiki": log.wiki(),
             "files": files,
             "bytes": done.bytes,
             "whole": checked.broken.is_empty(),
             "broken": checked.broken,
-        });
-        print::line(&answer.to_string());
+        }));
     } else {
         say!(
             "{files} files, {megabytes} MB, copied to {}",
@@ -249,7 +247,7 @@ async fn copy(arguments: &CopyArgs) -> CommandResult {
     let (ours, theirs) = (checked(&from).await?, checked(&to).await?);
     let is_whole = ours.broken.is_empty() && theirs.broken.is_empty();
     if arguments.json {
-        let answer = json!({
+        print::value(&json!({
             "wiki": from.wiki(),
             "runs": done.runs,
             "states": done.states,
@@ -258,8 +256,7 @@ async fn copy(arguments: &CopyArgs) -> CommandResult {
             "whole": is_whole,
             "broken": ours.broken,
             "brokenThere": theirs.broken,
-        });
-        print::line(&answer.to_string());
+        }));
     } else {
         let (runs, states, documents) = (done.runs, done.states, done.documents);
         say!(

@@ -47,10 +47,15 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 impl Table {
-    /// An empty table.
-    pub(super) fn new(head: &[&'static str]) -> Self {
+    /// An empty table with this head, as in `id | path`.
+    pub(super) fn new(head: &'static str) -> Self {
+        Self::with(head.split(" | ").collect())
+    }
+
+    /// An empty table with these columns.
+    pub(super) const fn with(head: Vec<&'static str>) -> Self {
         Self {
-            head: head.to_vec(),
+            head,
             rows: Vec::new(),
         }
     }
@@ -230,7 +235,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut table = Table::new(&["id", "path"]);
+        let mut table = Table::new("id | path");
         table.row(vec!["1".into(), "docs".into()]);
         table.row(vec!["1234".into(), "docs/ä".into()]);
         assert_eq!(
@@ -241,7 +246,7 @@ mod tests {
 
     #[test]
     fn of_the_columns_that_may_go_those_without_text_do() {
-        let mut table = Table::new(&["id", "risks", "why"]);
+        let mut table = Table::new("id | risks | why");
         table.row(vec!["1".into(), "".into(), "".into()]);
         table.row(vec!["2".into(), "".into(), "asked".into()]);
         table.leave_out_empty(&["risks", "why"]);
@@ -250,7 +255,7 @@ mod tests {
 
     #[test]
     fn wide_letters_and_emoji_take_two_columns() {
-        let mut table = Table::new(&["path", "state"]);
+        let mut table = Table::new("path | state");
         table.row(vec!["文档".into(), "open".into()]);
         table.row(vec!["🚀".into(), "open".into()]);
         table.row(vec!["docs".into(), "open".into()]);
@@ -258,14 +263,14 @@ mod tests {
             table.lines(None),
             ["path  state", "文档  open", "🚀    open", "docs  open"]
         );
-        let mut table = Table::new(&["title"]);
+        let mut table = Table::new("title");
         table.row(vec!["安装指南".into()]);
         assert_eq!(table.lines(Some(9)), ["title", "安装", "指南"]);
     }
 
     #[test]
     fn on_a_narrow_terminal_the_last_columns_get_lines_of_their_own() {
-        let mut table = Table::new(&["id", "path", "state"]);
+        let mut table = Table::new("id | path | state");
         table.row(vec!["1".into(), "docs/long".into(), "open".into()]);
         table.row(vec!["1234".into(), "docs".into(), "".into()]);
         let wide = [
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn wide_cells_are_wrapped_at_words_under_their_column() {
-        let mut table = Table::new(&["name", "meaning"]);
+        let mut table = Table::new("name | meaning");
         table.row(vec![
             "content".into(),
             "The whole new text, in place of edits and of sections".into(),
@@ -336,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_wide_column_gives_way_before_another_gets_a_line_of_its_own() {
-        let mut table = Table::new(&["setting", "value", "from"]);
+        let mut table = Table::new("setting | value | from");
         table.row(vec![
             "audit_dir".into(),
             "wikijs-gate/audit in the user's state directory".into(),

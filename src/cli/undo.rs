@@ -159,7 +159,7 @@ pub(super) async fn carry_out(
         }
         InteractiveOutcome::Done(done) => {
             if is_json {
-                print::line(&show_change::done_json(&done).to_string());
+                print::value(&show_change::done_json(&done));
             } else {
                 show_change::done(words.done, &done);
             }
@@ -173,7 +173,7 @@ pub(super) async fn carry_out(
 fn open(id: ProposalId, left_out: &[LeftOut], is_json: bool) -> String {
     let id = id.to_string();
     if is_json {
-        print::line(&json!({ "open": id, "leftOut": left_out }).to_string());
+        print::value(&json!({ "open": id, "leftOut": left_out }));
     } else {
         print::lines(&show_change::left_out(left_out));
     }

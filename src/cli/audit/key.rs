@@ -45,12 +45,12 @@ pub(super) fn run(command: &AuditKeyCommand) -> CommandResult {
             (key.public(), one.json)
         }
     };
-    print::line(&if is_json {
-        json!({ "publicKey": key.to_string(), "id": key.id() }).to_string()
-    } else {
-        key.to_string()
-    });
-    Ok(Exit::Done)
+    let shown = key.to_string();
+    print::answer(
+        is_json,
+        &json!({ "publicKey": shown, "id": key.id() }),
+        &shown,
+    )
 }
 
 fn made(one: &KeyFileArgs) -> Result<PublicKey, CommandError> {

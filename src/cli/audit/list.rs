@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     if arguments.json {
         let next = next.map(|call| call.call);
         let answer = json!({ "wiki": log.wiki(), "calls": rows, "older": older, "next": next });
-        print::line(&without_nulls(answer).to_string());
+        print::value(&without_nulls(answer));
     } else if arguments.csv {
         // The form asks for both characters at the end of a line.
         say!("{}\r", csv::head());
@@ -65,17 +65,9 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     } else if calls.is_empty() {
         print::line("no calls");
     } else {
-        let mut table = Table::new(&[
-            "time (UTC)",
-            "call",
-            "client",
-            "tool",
-            "operation",
-            "page",
-            "outcome",
-            "lines",
-            "why",
-        ]);
+        let mut table = Table::new(
+            "time (UTC) | call | client | tool | operation | page | outcome | lines | why",
+        );
         for (call, row) in calls.iter().zip(&rows) {
             let why = row.note.map(|note| own_words(whose(call), note));
             table.row(vec![

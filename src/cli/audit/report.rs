@@ -54,8 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let held = read.held;
     drop(progress);
     if arguments.json {
-        let answer = json!({ "file": path, "calls": held.calls, "older": held.older });
-        print::line(&answer.to_string());
+        print::value(&json!({ "file": path, "calls": held.calls, "older": held.older }));
     } else {
         say!("{} calls, written to {}", held.calls, print::path(path));
         if held.older > 0 {

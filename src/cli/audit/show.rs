@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let changed = ChangeDetails::read(&log, &call)?;
     let story = Story::new(&log.calls.group_about(&call).await?, ':');
     if arguments.json {
-        print::line(&in_json(&call, &story, &changed, &members).to_string());
+        print::value(&in_json(&call, &story, &changed, &members));
     } else {
         show(&call, &story, &changed, is_held(&log, &call)?);
         show_members(&members);
@@ -85,7 +85,7 @@ fn show_members(members: &[CallHistory]) {
         return;
     }
     print::line("");
-    let mut table = Table::new(&["change", "write", "page", "outcome"]);
+    let mut table = Table::new("change | write | page | outcome");
     for call in members {
         let row = CallView::new(call);
         table.row(vec![
@@ -177,7 +177,7 @@ fn in_words(part: &FactPart) -> String {
 }
 
 fn records(call: &CallHistory) {
-    let mut table = Table::new(&["time (UTC)", "event", "says", "ms", "run", "line"]);
+    let mut table = Table::new("time (UTC) | event | says | ms | run | line");
     for record in &call.records {
         table.row(vec![
             print::harmless(&record.time.replace('T', " ").replace('Z', "")).into(),

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let filter = arguments.filters.filter();
     let (figures, unreadable) = by_index(&log)?.calls.stats(&filter)?;
     if arguments.json {
-        print::line(&json!(figures).to_string());
+        print::value(&json!(figures));
     } else {
         show(&figures);
     }

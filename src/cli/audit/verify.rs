@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     })?;
     drop(progress);
     if arguments.json {
-        print::line(&in_json(&log, &checked, &against).to_string());
+        print::value(&in_json(&log, &checked, &against));
     } else {
         show(&log, &checked, &against);
     }

@@ -10,11 +10,10 @@ pub(super) fn run(is_json: bool) -> CommandResult {
         .map_err(|faults| texts(&faults))
         .and_then(|layers| Ok((check(&layers)?, layers)));
     if is_json {
-        let answer = match &checked {
+        print::value(&match &checked {
             Ok((warnings, _)) => json!({ "faults": [], "warnings": warnings }),
             Err(faults) => json!({ "faults": faults, "warnings": [] }),
-        };
-        print::line(&answer.to_string());
+        });
     }
     let (warnings, layers) = checked.map_err(|faults| Exit::usage(faults.join("\nerror: ")))?;
     if !is_json {

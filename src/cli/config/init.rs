@@ -75,16 +75,11 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     draft
         .write(&path, arguments.force)
         .map_err(|error| Exit::failed(file_faults::unwritten(&path, error.kind())))?;
-    print::line(&if arguments.json {
-        json!({ "file": path }).to_string()
-    } else {
-        let level =
-            Levels::new(&policy.writes, &policy.set_by, policy.read_only.as_ref()).in_words();
-        format!(
-            "{shown} is written, {level}\nnext: `wikijs-gate doctor`, then connect a client; `wikijs-gate config show` has every setting"
-        )
-    });
-    Ok(Exit::Done)
+    let level = Levels::new(&policy.writes, &policy.set_by, policy.read_only.as_ref()).in_words();
+    let words = format!(
+        "{shown} is written, {level}\nnext: `wikijs-gate doctor`, then connect a client; `wikijs-gate config show` has every setting"
+    );
+    print::answer(arguments.json, &json!({ "file": path }), &words)
 }
 
 /// Asks at a terminal for what a draft lacks, `with_writes` also for what may be written, and tests

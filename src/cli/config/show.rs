@@ -23,14 +23,13 @@ pub(super) fn run(is_json: bool) -> CommandResult {
         let shown = layers.shown();
         let settings: Vec<_> = shown.iter().map(as_json).collect();
         answer.insert("settings".to_owned(), json!(settings));
-        print::line(&Value::from(answer).to_string());
-        return Ok(Exit::Done);
+        return print::json(&answer.into());
     }
     print::line(&harmless(&match &levels {
         Ok(levels) => levels.in_words(),
         Err(fault) => format!("no server would start: {fault}"),
     }));
-    let mut table = Table::new(&["setting", "value", "from"]);
+    let mut table = Table::new("setting | value | from");
     for shown in layers.shown() {
         let value = shown.value.as_ref().unwrap_or(&shown.without).clone();
         let value = match &shown.of_server {

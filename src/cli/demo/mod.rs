@@ -51,7 +51,7 @@ async fn wiki_alone(address: SocketAddr, arguments: &Arguments) -> CommandResult
     let wiki = DemoWiki::start(options)
         .await
         .map_err(|error| Exit::failed(format!("the demo wiki could not be started: {error}")))?;
-    print::line(&json!({ "address": wiki.address(), "keys": wiki.keys() }).to_string());
+    print::value(&json!({ "address": wiki.address(), "keys": wiki.keys() }));
     stop.cancelled().await;
     wiki.shutdown().await;
     Ok(signals.exit().unwrap_or(Exit::Done))

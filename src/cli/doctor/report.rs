@@ -62,13 +62,12 @@ impl DoctorReport {
             self.count(FindingLevel::Warning),
         );
         if self.is_json {
-            let answer = json!({
+            print::value(&json!({
                 "wrong": wrong,
                 "warnings": warnings,
                 "checks": self.lines,
                 "rights": self.rights,
-            });
-            print::line(&answer.to_string());
+            }));
             return;
         }
         print::line("");

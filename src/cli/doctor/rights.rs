@@ -26,7 +26,7 @@ pub(super) struct RightsReport {
 impl RightsReport {
     /// The table for a person.
     pub(super) fn print(&self) {
-        let mut table = Table::new(&["tool", "can do", "missing"]);
+        let mut table = Table::new("tool | can do | missing");
         for row in &self.tools {
             let paint = match row.can {
                 Can::All => Paint::Green,

@@ -47,7 +47,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     drop(steps);
     let pulled = explained(&app, pulled).await?;
     if is_json {
-        print::line(&json!(pulled).to_string());
+        print::value(&json!(pulled));
     } else {
         tell_pulled(&pulled);
         if pulled.is_nothing() {

@@ -105,8 +105,7 @@ async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -
     let mut results = Vec::new();
     let exit = in_sets(app, folder, ready, sets, arguments, &mut results).await;
     if is_json {
-        let told = extended(json!({ "results": results }), aside);
-        print::line(&told.to_string());
+        print::value(&extended(json!({ "results": results }), aside));
     }
     exit
 }

@@ -61,8 +61,7 @@ pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> 
             found.map(|one| one.restore(now))
         })
     });
-    tell("restored", &done.await?, arguments.json);
-    Ok(Exit::Done)
+    tell("restored", &done.await?, arguments.json)
 }
 
 pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -> CommandResult {
@@ -102,8 +101,7 @@ pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -
             Some(())
         })
     });
-    tell(word, &done.await?, arguments.json);
-    Ok(Exit::Done)
+    tell(word, &done.await?, arguments.json)
 }
 
 /// Changes each of these memories, with one note for all.
@@ -135,14 +133,11 @@ fn change_each(
     Ok((done, note))
 }
 
-fn tell(what: &str, ids: &[MemoryId], is_json: bool) {
-    if is_json {
-        print::line(&json!({ what: ids }).to_string());
-        return;
-    }
-    print::line(&match ids {
+fn tell(what: &str, ids: &[MemoryId], is_json: bool) -> CommandResult {
+    let words = match ids {
         [] => "no memories".to_owned(),
         [one] => format!("{what}: {one}"),
         ids => format!("{what}: {} memories", ids.len()),
-    });
+    };
+    print::answer(is_json, &json!({ what: ids }), &words)
 }

@@ -58,17 +58,8 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
 }
 
 fn table(all: &[MemoryLine], now: Timestamp) -> Table {
-    let mut table = Table::new(&[
-        "id",
-        "type",
-        "importance",
-        "health",
-        "client",
-        "page",
-        "changed",
-        "text",
-        "restorable",
-    ]);
+    let mut table =
+        Table::new("id | type | importance | health | client | page | changed | text | restorable");
     for MemoryLine { client, memory, .. } in all {
         table.row(vec![
             memory.id.to_string().into(),

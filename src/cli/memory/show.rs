@@ -26,7 +26,7 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
         std::slice::from_ref(&arguments.id),
     )? {
         if arguments.json {
-            print::line(&list::as_json(&one, now).to_string());
+            print::value(&list::as_json(&one, now));
             continue;
         }
         let MemoryLine { client, memory, .. } = &one;

@@ -95,7 +95,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
         }
     }
     if arguments.json {
-        print::line(&json!({ "results": results, "left": left(&ids, results.len()) }).to_string());
+        print::value(&json!({ "results": results, "left": left(&ids, results.len()) }));
     } else {
         for id in left(&ids, results.len()) {
             say!("left: {id}");

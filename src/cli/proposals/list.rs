@@ -75,10 +75,9 @@ fn as_json(proposal: &Proposal, now: &ListedProposal) -> Value {
 }
 
 fn table(app: &App, proposals: &[Proposal], standing: &[ListedProposal]) -> Table {
-    let mut table = Table::new(&[
-        "id", "state", "write", "page", "lines", "fields", "proposed", "expires", "client",
-        "risks", "why",
-    ]);
+    let mut table = Table::new(
+        "id | state | write | page | lines | fields | proposed | expires | client | risks | why",
+    );
     for (proposal, now) in proposals.iter().zip(standing) {
         let paint = match proposal.state {
             ProposalState::Open if now.state == ListedState::Outdated => Paint::Red,

@@ -49,7 +49,7 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<()> {
         rejected.push(proposal);
     }
     if arguments.json {
-        print::line(&json!({ "proposals": rejected }).to_string());
+        print::value(&json!({ "proposals": rejected }));
     }
     Ok(())
 }

@@ -252,16 +252,7 @@ impl Days {
 
 fn show(found: &RuleTestResult) {
     if !found.calls.is_empty() {
-        let head = [
-            "time (UTC)",
-            "call",
-            "client",
-            "operation",
-            "page",
-            "rule",
-            "then",
-        ];
-        let mut table = Table::new(&head);
+        let mut table = Table::new("time (UTC) | call | client | operation | page | rule | then");
         for met in found.calls.iter().rev() {
             let time = met.time.get(..19).unwrap_or(&met.time).replace('T', " ");
             let paint = match met.then {

@@ -42,11 +42,11 @@ pub(super) async fn run(is_json: bool) -> CommandResult {
     let asked = join_all(every.iter().map(seen));
     let all = print::in_progress("asking the wikis", asked).await;
     if is_json {
-        print::line(&json!({ "sites": all }).to_string());
+        print::value(&json!({ "sites": all }));
     } else if all.is_empty() {
         print::line("there is no site; `wikijs-gate site add NAME` adds one");
     } else {
-        let mut table = Table::new(&["site", "address", "answers", "key", "index", "open sets"]);
+        let mut table = Table::new("site | address | answers | key | index | open sets");
         for site in &all {
             let answers = match &site.fault {
                 None => Cell::painted("yes", Paint::Green),

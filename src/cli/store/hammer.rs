@@ -81,7 +81,7 @@ pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
     ]
     .map(|(what, times)| Figure::new(what, times));
     if arguments.json {
-        let answer = json!({
+        print::value(&json!({
             "events": done.events,
             "seconds": took.as_secs_f64(),
             "eventsPerSecond": a_second,
@@ -89,10 +89,9 @@ pub(super) async fn run(arguments: &HammerArgs) -> CommandResult {
             "bytes": bytes,
             "whole": check.broken.is_empty(),
             "broken": check.broken,
-        });
-        print::line(&answer.to_string());
+        }));
     } else {
-        let mut table = Table::new(&["what", "how often", "median", "99 of 100 below"]);
+        let mut table = Table::new("what | how often | median | 99 of 100 below");
         for figure in &figures {
             table.row(figure.row());
         }

@@ -46,7 +46,7 @@ impl TokenLinkArgs {
         let address = self.at.address(settings, source)?;
         let link = link(&address, &sign_ins(source)?, &client)?;
         if self.json {
-            print::line(&json!({ "name": self.name, "signInLink": link }).to_string());
+            print::value(&json!({ "name": self.name, "signInLink": link }));
         } else {
             tell(&link);
         }

@@ -43,16 +43,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
         let all = json!({ "clients": shown, "delegates": family, "sessions": sessions });
         return print::json(&all);
     }
-    let head = [
-        "name",
-        "role",
-        "id",
-        "created",
-        "last use",
-        "expires",
-        "may do less",
-    ];
-    let mut table = Table::new(&head);
+    let mut table = Table::new("name | role | id | created | last use | expires | may do less");
     for client in &clients {
         let end = client.expires().ok().flatten();
         let expires = match end {

@@ -105,12 +105,8 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
                     remark!("Its {what} stay listed until they end: {fault}.");
                 }
             }
-            print::line(&if json {
-                json!({ "revoked": name }).to_string()
-            } else {
-                format!("{name} was revoked")
-            });
-            Ok(Exit::Done)
+            let words = format!("{name} was revoked");
+            print::answer(json, &json!({ "revoked": name }), &words)
         }
     }
 }

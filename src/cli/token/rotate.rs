@@ -111,9 +111,9 @@ impl Rotate {
         file.rotate(&self.name, &rotation).map_err(failed(file))?;
         let link = link(address, sign_ins, client)?;
         if self.json {
-            let answer =
-                json!({ "name": self.name, "signInLink": link, "expires": rotation.expires });
-            print::line(&answer.to_string());
+            print::value(
+                &json!({ "name": self.name, "signInLink": link, "expires": rotation.expires }),
+            );
         } else {
             tell(&link);
             self.tell_end(file);

@@ -141,10 +141,9 @@ fn columns(rows: &[Value], wanted: &[&'static str]) {
     }
     let is_there = |name: &&&'static str| rows.iter().any(|row| row.get(**name).is_some());
     let head: Vec<&'static str> = wanted.iter().filter(is_there).copied().collect();
-    let mut table = Table::new(&head);
+    let mut table = Table::with(head.clone());
     for row in rows {
-        let cell = |name: &&str| Cell::from(row.get(*name).map_or_else(String::new, text));
-        table.row(head.iter().map(cell).collect());
+        table.row(head.iter().map(|name| member(row, name).into()).collect());
     }
     table.print();
 }

@@ -131,7 +131,7 @@ async fn ask(
 
 fn show(answer: &Value, is_json: bool) {
     if is_json {
-        print::line(&answer.to_string());
+        print::value(answer);
     } else {
         answer::print(answer);
     }

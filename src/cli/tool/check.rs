@@ -90,7 +90,7 @@ pub(super) async fn ask(layers: &Layers) -> Result<crate::custom::Schema, String
 }
 
 fn show(registry: &Registry, customs: &Customs) {
-    let mut table = Table::new(&["tool", "file", "is"]);
+    let mut table = Table::new("tool | file | is");
     for recipe in &customs.recipes {
         let is = match registry.find(&recipe.name) {
             Some(_) => format!("a recipe over {}", recipe.tool),

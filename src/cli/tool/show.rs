@@ -13,16 +13,16 @@ pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
     if is_json {
         let tools: Vec<Value> = registry.definitions().map(as_json).collect();
         let more = (!queries.is_empty()).then(|| json!({ "needSchema": queries }));
-        print::line(&extended(json!({ "tools": tools }), more).to_string());
+        print::value(&extended(json!({ "tools": tools }), more));
         return;
     }
     let has_customs =
         !queries.is_empty() || registry.definitions().any(|tool| tool.custom.is_some());
-    let mut head = vec!["tool", "kind", "title"];
-    if has_customs {
-        head.push("from");
-    }
-    let mut table = Table::new(&head);
+    let mut table = Table::new(if has_customs {
+        "tool | kind | title | from"
+    } else {
+        "tool | kind | title"
+    });
     for tool in registry.definitions() {
         let mut row = vec![
             Cell::painted(tool.name, Paint::Bold),
@@ -49,7 +49,7 @@ pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
 /// One tool.
 pub(super) fn one(tool: &ToolDefinition, is_json: bool) {
     if is_json {
-        print::line(&as_json(tool).to_string());
+        print::value(&as_json(tool));
         return;
     }
     let name = print::painted(tool.name, Paint::Bold);
@@ -59,7 +59,7 @@ pub(super) fn one(tool: &ToolDefinition, is_json: bool) {
         say!("from {}", custom.file);
     }
     print::line("");
-    let mut table = Table::new(&["argument", "type", "meaning"]);
+    let mut table = Table::new("argument | type | meaning");
     rows(&tool.input, "", &mut table);
     table.print();
     print::line("");
