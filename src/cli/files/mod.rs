@@ -70,16 +70,17 @@ impl From<FilesError> for CommandError {
     }
 }
 
-/// Shows how far a command is.
-fn shown(steps: &StepProgress) -> impl Fn(Stage, usize, usize) {
-    |stage, done, of| steps.at(done, of, stage.as_str())
-}
-
-/// The result of work with the wiki, or its fault; a failure of the wiki comes with what it means.
-async fn explained<T>(app: &App, result: Result<T, FilesError>) -> Result<T, FilesError> {
-    match result {
+/// Works with the wiki, and shows how far it is; a failure of the wiki comes with what it means.
+async fn worked<T>(
+    app: &App,
+    work: impl AsyncFnOnce(&dyn Fn(Stage, usize, usize)) -> Result<T, FilesError>,
+) -> Result<T, FilesError> {
+    let steps = StepProgress::new();
+    let done = work(&|stage, done, of| steps.at(done, of, stage.as_str())).await;
+    drop(steps);
+    match done {
         Err(FilesError::Wiki(failure)) => Err(app.wiki.explained(failure).await.into()),
-        result => result,
+        done => done,
     }
 }
 

@@ -5,8 +5,7 @@
     reason = "a folder that the operator names"
 )]
 
-use super::super::progress::StepProgress;
-use super::{Dir, explained, open, shown, tell_pulled};
+use super::{Dir, open, tell_pulled, worked};
 use crate::cli::prelude::*;
 use crate::files::{check_room, pull};
 use crate::page::NewPath;
@@ -42,10 +41,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     check_room(&app.wiki, &folder)?;
     let _held = folder.hold()?;
     let path = arguments.path.map(NewPath::into_path);
-    let steps = StepProgress::new();
-    let pulled = pull(&app.wiki, &folder, path.as_ref(), shown(&steps)).await;
-    drop(steps);
-    let pulled = explained(&app, pulled).await?;
+    let path = path.as_ref();
+    let pulled = worked(&app, async |far| pull(&app.wiki, &folder, path, far).await).await?;
     if is_json {
         print::value(&json!(pulled));
     } else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::{left_to_people, progress, show_change, words};
-use super::{Dir, NAMED, beside, explained, list, open, shown, tell_pulled};
+use super::{Dir, NAMED, beside, list, open, tell_pulled, worked};
 use crate::audit::DraftChange;
 use crate::cli::prelude::*;
 use crate::files::{Folder, MAX_CHANGES, Ready, check_begun, settled};
@@ -54,32 +54,19 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let folder = open(&arguments.dir.dir)?;
     check_begun(&app.wiki, &folder)?;
     let _held = folder.hold()?;
-    let ready = collected(&app, &folder, &arguments, "nothing was pushed").await?;
+    let mut run = PushRun {
+        app: &app,
+        folder: &folder,
+        arguments: &arguments,
+        results: Vec::new(),
+    };
+    let ready = run.collected("nothing was pushed").await?;
     if !is_json {
         aside(&ready);
     }
-    let exit = push(&app, &folder, ready, &arguments).await;
+    let exit = run.push(ready).await;
     app.writer.finish().await;
     exit
-}
-
-/// Collects the changes to push; an error begins with `refused`.
-async fn collected(
-    app: &App,
-    folder: &Folder,
-    arguments: &Arguments,
-    refused: &str,
-) -> Result<Ready, CommandError> {
-    let steps = progress::StepProgress::new();
-    let ready = Ready::prepare(&app.wiki, folder, arguments.delete, shown(&steps)).await;
-    drop(steps);
-    let ready = explained(app, ready).await?;
-    if ready.faults.is_empty() {
-        return Ok(ready);
-    }
-    let all = ready.faults.iter().map(|fault| print::harmless(fault));
-    let lines = separated(all.take(100), "\n  ");
-    Err(Exit::refused(format!("{refused}:\n  {lines}")))
 }
 
 /// Says what is not pushed.
@@ -90,112 +77,136 @@ fn aside(ready: &Ready) {
     beside(&ready.strange, &[]);
 }
 
-async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -> CommandResult {
-    let is_json = arguments.json;
-    let sets = ready.changes.len().div_ceil(MAX_CHANGES);
-    if sets == 0 && !is_json {
-        print::line("nothing to push");
-        return Ok(Exit::Done);
-    }
-    if sets > 1 && !is_json {
-        let all = ready.changes.len();
-        say!("{all} changes are more than the {MAX_CHANGES} of a set: they go as {sets} sets");
-    }
-    let aside = json!({ "kept": ready.kept, "notes": ready.notes, "notPages": ready.strange });
-    let mut results = Vec::new();
-    let exit = in_sets(app, folder, ready, sets, arguments, &mut results).await;
-    if is_json {
-        print::value(&extended(json!({ "results": results }), aside));
-    }
-    exit
+/// A push that has begun.
+struct PushRun<'a> {
+    app: &'a App,
+    folder: &'a Folder,
+    arguments: &'a Arguments,
+    /// The results of the sets, for a program.
+    results: Vec<Value>,
 }
 
-/// Pushes one set after another until one is not applied or left open.
-async fn in_sets(
-    app: &App,
-    folder: &Folder,
-    mut ready: Ready,
-    sets: usize,
-    arguments: &Arguments,
-    results: &mut Vec<Value>,
-) -> CommandResult {
-    let mut open = 0;
-    for at in 1..=sets {
-        let Some(set) = ready.changes.chunks(MAX_CHANGES).nth(open) else {
-            break;
-        };
-        let came = one(app, set, arguments).await;
-        let (result, ended) = match came {
-            Ok(InteractiveOutcome::Done(done)) => tell_applied(&done, arguments.json),
-            Ok(InteractiveOutcome::Proposed(id, _) | InteractiveOutcome::Waits(id, _)) => {
-                open += 1;
-                let (result, ended) = tell_open(app, &id.to_string(), arguments);
-                results.push(result);
-                ended?;
-                continue;
+impl PushRun<'_> {
+    /// Collects the changes to push; an error begins with `refused`.
+    async fn collected(&self, refused: &str) -> Result<Ready, CommandError> {
+        let (wiki, deletes) = (&self.app.wiki, self.arguments.delete);
+        let ready = worked(self.app, async |far| {
+            Ready::prepare(wiki, self.folder, deletes, far).await
+        });
+        let ready = ready.await?;
+        if ready.faults.is_empty() {
+            return Ok(ready);
+        }
+        let all = ready.faults.iter().map(|fault| print::harmless(fault));
+        let lines = separated(all.take(100), "\n  ");
+        Err(Exit::refused(format!("{refused}:\n  {lines}")))
+    }
+
+    async fn push(&mut self, ready: Ready) -> CommandResult {
+        let is_json = self.arguments.json;
+        let sets = ready.changes.len().div_ceil(MAX_CHANGES);
+        if sets == 0 && !is_json {
+            print::line("nothing to push");
+            return Ok(Exit::Done);
+        }
+        if sets > 1 && !is_json {
+            let all = ready.changes.len();
+            say!("{all} changes are more than the {MAX_CHANGES} of a set: they go as {sets} sets");
+        }
+        let aside = json!({ "kept": ready.kept, "notes": ready.notes, "notPages": ready.strange });
+        let exit = self.in_sets(ready, sets).await;
+        if is_json {
+            print::value(&extended(json!({ "results": self.results }), aside));
+        }
+        exit
+    }
+
+    /// Pushes one set after another until one is not applied or left open.
+    async fn in_sets(&mut self, mut ready: Ready, sets: usize) -> CommandResult {
+        let mut open = 0;
+        for at in 1..=sets {
+            let Some(set) = ready.changes.chunks(MAX_CHANGES).nth(open) else {
+                break;
+            };
+            let (result, ended) = match self.one(set).await {
+                Ok(InteractiveOutcome::Done(done)) => tell_applied(&done, self.arguments.json),
+                Ok(InteractiveOutcome::Proposed(id, _) | InteractiveOutcome::Waits(id, _)) => {
+                    open += 1;
+                    let (result, ended) = self.tell_open(&id.to_string());
+                    self.results.push(result);
+                    ended?;
+                    continue;
+                }
+                Ok(InteractiveOutcome::Unchanged) => (json!("unchanged"), Ok(Exit::Done)),
+                Ok(InteractiveOutcome::Declined) => {
+                    (json!("declined"), Err(Exit::refused("not pushed")))
+                }
+                Err(failure) => (json!({ "error": failure }), Err(failure.into())),
+            };
+            self.results.push(result);
+            ended?;
+            let is_settled = self.settle(&ready, set).await;
+            if at == sets {
+                break;
             }
-            Ok(InteractiveOutcome::Unchanged) => (json!("unchanged"), Ok(Exit::Done)),
-            Ok(InteractiveOutcome::Declined) => {
-                (json!("declined"), Err(Exit::refused("not pushed")))
+            if !is_settled {
+                return Err(not_all());
             }
-            Err(failure) => (json!({ "error": failure }), Err(failure.into())),
+            // What was pushed may have mended links in pages that come now.
+            ready = self.collected("the rest was not pushed").await?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Brings the folder up to date after a set; says so if it could not.
+    async fn settle(&mut self, ready: &Ready, set: &[DraftChange]) -> bool {
+        let (wiki, folder) = (&self.app.wiki, self.folder);
+        let settled = worked(self.app, async |far| {
+            settled(wiki, folder, ready, set, far).await
+        });
+        match settled.await {
+            Ok(pulled) if self.arguments.json => self.results.push(json!({ "pulled": pulled })),
+            Ok(mut pulled) => {
+                // They were named before the push.
+                pulled.strange.clear();
+                tell_pulled(&pulled);
+            }
+            Err(error) => {
+                let why = CommandError::from(error).message;
+                remark!("pushed, but the folder is not up to date: {why}; pull");
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes one set down the way of a write.
+    async fn one(&self, set: &[DraftChange]) -> Result<InteractiveOutcome> {
+        let caller = Caller {
+            note: self.arguments.message.clone(),
+            ..start::operator("files push")
         };
-        results.push(result);
-        ended?;
-        let is_settled = settle(app, folder, &ready, set, arguments, results).await;
-        if at == sets {
-            break;
-        }
-        if !is_settled {
-            return Err(not_all());
-        }
-        // What was pushed may have mended links in pages that come now.
-        ready = collected(app, folder, arguments, "the rest was not pushed").await?;
+        let plan = WriteRequest::Push(Push {
+            changes: Arc::from(set),
+        });
+        let said = (self.arguments.yes, self.arguments.json);
+        let says_yes = |shown: &_| show_change::agrees(shown, "Push it?", said);
+        let write = self.app.writer.write_or_propose(&caller, plan, says_yes);
+        progress::of_changes(write).await
     }
-    Ok(Exit::Done)
-}
 
-/// Brings the folder up to date after a set; says so if it could not.
-async fn settle(
-    app: &App,
-    folder: &Folder,
-    ready: &Ready,
-    set: &[DraftChange],
-    arguments: &Arguments,
-    results: &mut Vec<Value>,
-) -> bool {
-    let steps = progress::StepProgress::new();
-    let settled = settled(&app.wiki, folder, ready, set, shown(&steps)).await;
-    drop(steps);
-    match explained(app, settled).await {
-        Ok(pulled) if arguments.json => results.push(json!({ "pulled": pulled })),
-        Ok(mut pulled) => {
-            // They were named before the push.
-            pulled.strange.clear();
-            tell_pulled(&pulled);
+    /// A set that is left to people: asked for with `--propose`, by the level, or by a rule.
+    fn tell_open(&self, id: &str) -> (Value, CommandResult) {
+        if !self.arguments.json {
+            say!("left for people to decide: {id}; `wikijs-gate review {id}` shows it");
         }
-        Err(error) => {
-            let why = CommandError::from(error).message;
-            remark!("pushed, but the folder is not up to date: {why}; pull");
-            return false;
-        }
+        let exit = if self.arguments.propose {
+            Ok(Exit::Done)
+        } else {
+            Err(left_to_people::refused(self.app, id))
+        };
+        (json!({ "open": id }), exit)
     }
-    true
-}
-
-/// Takes one set down the way of a write.
-async fn one(app: &App, set: &[DraftChange], arguments: &Arguments) -> Result<InteractiveOutcome> {
-    let caller = Caller {
-        note: arguments.message.clone(),
-        ..start::operator("files push")
-    };
-    let plan = WriteRequest::Push(Push {
-        changes: Arc::from(set),
-    });
-    let said = (arguments.yes, arguments.json);
-    let says_yes = |shown: &_| show_change::agrees(shown, "Push it?", said);
-    let write = app.writer.write_or_propose(&caller, plan, says_yes);
-    progress::of_changes(write).await
 }
 
 fn not_all() -> CommandError {
@@ -218,17 +229,4 @@ fn tell_applied(done: &AppliedWrite, is_json: bool) -> (Value, CommandResult) {
         Err(not_all())
     };
     (show_change::done_json(done), ended)
-}
-
-/// A set that is left to people: asked for with `--propose`, by the level, or by a rule.
-fn tell_open(app: &App, id: &str, arguments: &Arguments) -> (Value, CommandResult) {
-    if !arguments.json {
-        say!("left for people to decide: {id}; `wikijs-gate review {id}` shows it");
-    }
-    let exit = if arguments.propose {
-        Ok(Exit::Done)
-    } else {
-        Err(left_to_people::refused(app, id))
-    };
-    (json!({ "open": id }), exit)
 }

@@ -1,7 +1,6 @@
 //! `wikijs-gate files status`
 
-use super::super::progress::StepProgress;
-use super::{Dir, beside, explained, list, open, shown};
+use super::{Dir, beside, list, open, worked};
 use crate::cli::prelude::*;
 use crate::files::{FolderStatus, StatusEntry};
 
@@ -21,10 +20,10 @@ pub(in crate::cli) struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let folder = open(&arguments.dir.dir)?;
-    let steps = StepProgress::new();
-    let standing = FolderStatus::read(&app.wiki, &folder, shown(&steps)).await;
-    drop(steps);
-    let standing = explained(&app, standing).await?;
+    let standing = worked(&app, async |far| {
+        FolderStatus::read(&app.wiki, &folder, far).await
+    });
+    let standing = standing.await?;
     if arguments.json {
         return print::json(&json!({
             "ahead": standing.ahead,
