@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use super::id_prefix::{Unfound, by_prefix};
+use super::id_prefix::by_prefix;
 use super::start::failed;
 use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, AuditResult};
 use crate::cli::prelude::*;
@@ -126,15 +126,13 @@ async fn end(arguments: &EndArgs) -> CommandResult {
 
 /// The name that begins like this.
 fn named(names: &[String], id: &str) -> Result<String, CommandError> {
-    let found = by_prefix(names, Clone::clone, id);
-    found.cloned().map_err(|unfound| match unfound {
-        Unfound::Several => {
-            Exit::usage("the id is too short, or fits several approvals; give more of it")
-        }
-        Unfound::None => Exit::usage(format!(
-            "there is no approval {}; `wikijs-gate approvals list` has those that stand",
-            print::harmless(id)
-        )),
+    let several = || Exit::usage("the id is too short, or fits several approvals; give more of it");
+    let found = by_prefix(names, Clone::clone, id, several)?;
+    found.cloned().ok_or_else(|| {
+        let id = print::harmless(id);
+        Exit::usage(format!(
+            "there is no approval {id}; `wikijs-gate approvals list` has those that stand"
+        ))
     })
 }
 

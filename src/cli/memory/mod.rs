@@ -9,7 +9,7 @@ mod whose;
 
 use clap::Subcommand;
 
-use super::id_prefix::{Unfound, by_prefix};
+use super::id_prefix::by_prefix;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId};
 use crate::cli::prelude::*;
 use crate::memory::{AuditNote, Memories, MemoryError, MemoryLine, MemoryStore};
@@ -83,16 +83,14 @@ impl MemoryCommandContext {
 
 /// The memories that are named, by their ids or the beginnings of these.
 fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, CommandError> {
-    let find = |name: &String| match by_prefix(all, |one| one.memory.id.to_string(), name) {
-        Ok(one) => Ok(one.clone()),
-        Err(Unfound::Several) => Err(Exit::usage(
-            "several memories begin like that, or it is too short; name more of the id",
-        )),
-        Err(Unfound::None) => {
-            let name = print::harmless(name);
-            let hint = MemoryError::NoSuch.hint();
-            Err(Exit::usage(format!("there is no memory {name}; {hint}")))
-        }
+    let several =
+        || Exit::usage("several memories begin like that, or it is too short; name more of the id");
+    let find = |name: &String| {
+        let found = by_prefix(all, |one| one.memory.id.to_string(), name, several)?;
+        found.cloned().ok_or_else(|| {
+            let (name, hint) = (print::harmless(name), MemoryError::NoSuch.hint());
+            Exit::usage(format!("there is no memory {name}; {hint}"))
+        })
     };
     names.iter().map(find).collect()
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use clap::Subcommand;
 
-use super::id_prefix::{Unfound, by_prefix};
+use super::id_prefix::by_prefix;
 use super::show_change;
 use crate::audit::{Actor, Proposal, ProposalId};
 use crate::change::Risk;
@@ -94,20 +94,18 @@ impl ProposalSelection {
 /// The proposals that are named, by their ids or the beginnings of these.
 pub(super) async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>> {
     let all = app.desk.proposals().all().await?;
+    let several = || {
+        let message = "Several proposals begin like that, or it is too short.";
+        Failure::new(Code::InvalidInput, message)
+            .hint("Name more of its id; `wikijs-gate proposals list --all` has them.")
+    };
     let mut ids = Vec::new();
     for name in names {
-        let found = by_prefix(&all, |proposal| proposal.id.to_string(), name);
-        ids.push(match found {
-            Ok(proposal) => proposal.id,
-            Err(Unfound::Several) => {
-                return Err(Failure::new(
-                    Code::InvalidInput,
-                    "Several proposals begin like that, or it is too short.",
-                )
-                .hint("Name more of its id; `wikijs-gate proposals list --all` has them."));
-            }
-            Err(Unfound::None) => return Err(not_among_them(app, name).await),
-        });
+        let found = by_prefix(&all, |proposal| proposal.id.to_string(), name, several)?;
+        match found {
+            Some(proposal) => ids.push(proposal.id),
+            None => return Err(not_among_them(app, name).await),
+        }
     }
     Ok(ids)
 }
