@@ -40,12 +40,8 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-/// The result for one proposal.
-enum ApplyResult {
-    Applied(Box<AppliedWrite>),
-    Declined,
-    Failed(Failure),
-}
+/// The write of one proposal; nothing if a person declined it.
+type ApplyResult = Result<Option<AppliedWrite>>;
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     if !arguments.yes {
@@ -79,13 +75,13 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
         let said = apply_one(app, &caller, *id, arguments).await;
         results.push(tell(*id, &said, arguments.json));
         let worse = match said {
-            ApplyResult::Applied(done) => {
+            Ok(Some(done)) => {
                 // A proposal with nothing to do cannot be taken back.
                 applied.extend(done.call());
                 continue;
             }
-            ApplyResult::Declined => Exit::Refused,
-            ApplyResult::Failed(failure) => Exit::for_code(failure.code),
+            Ok(None) => Exit::Refused,
+            Err(failure) => Exit::for_code(failure.code),
         };
         if exit == Exit::Done {
             exit = worse;
@@ -132,15 +128,10 @@ async fn apply_one(
                 .collect(),
             ..Apply::all_of(id)
         });
-        let write = app.writer.confirmed(caller, plan, says_yes);
-        match progress::of_changes(write).await {
-            Ok(Some(applied)) => ApplyResult::Applied(Box::new(applied)),
-            Ok(None) => ApplyResult::Declined,
-            Err(failure) => ApplyResult::Failed(failure),
-        }
+        progress::of_changes(app.writer.confirmed(caller, plan, says_yes)).await
     };
     let said = write(false).await;
-    let ApplyResult::Failed(failure) = &said else {
+    let Err(failure) = &said else {
         return said;
     };
     if failure.code != Code::ProposalOutdated || !failure.details.contains_key("merged") {
@@ -164,21 +155,21 @@ async fn apply_one(
 /// Prints the result for one proposal, and returns it for programs.
 fn tell(id: ProposalId, said: &ApplyResult, is_json: bool) -> Value {
     let told = match said {
-        ApplyResult::Applied(done) => show_change::done_json(done),
-        ApplyResult::Declined => json!({ "outcome": "declined" }),
-        ApplyResult::Failed(failure) => json!({ "error": failure }),
+        Ok(Some(done)) => show_change::done_json(done),
+        Ok(None) => json!({ "outcome": "declined" }),
+        Err(failure) => json!({ "error": failure }),
     };
     let told = extended(told, json!({ "proposal": id }));
     if is_json {
         return told;
     }
     match said {
-        ApplyResult::Applied(done) if done.call().is_none() => {
+        Ok(Some(done)) if done.call().is_none() => {
             say!("unchanged: {id}, the page already is as proposed");
         }
-        ApplyResult::Applied(done) => show_change::done("applied", done),
-        ApplyResult::Declined => say!("not applied: {id}"),
-        ApplyResult::Failed(failure) => {
+        Ok(Some(done)) => show_change::done("applied", done),
+        Ok(None) => say!("not applied: {id}"),
+        Err(failure) => {
             print::error(&format!("{id}: {failure} {}", advice(failure)));
             if !failure.details.contains_key("merged") {
                 super::since(failure);
