@@ -125,12 +125,8 @@ pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), CommandError> {
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, CommandError> {
     let log = audit_log_to_come()?;
-    if !log.runs.is_there() && log.runs.others().is_empty() {
-        let dir = log.runs.dir();
-        let dir = print::path(dir.parent().unwrap_or(&dir));
-        print::note(&format!(
-            "nothing is on record yet: there is no log at {dir}"
-        ));
+    if let Some(dir) = unused(&log) {
+        print::remark!("nothing is on record yet: there is no log at {dir}");
         return Ok(log);
     }
     missing(&log).map_or(Ok(log), |message| Err(Exit::usage(message)))
@@ -150,13 +146,16 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, CommandError> {
 
 /// Notes that no server has used a store: a pause in it stops none.
 pub(super) fn note_no_server(log: &AuditLog) {
-    if !log.runs.is_there() && log.runs.others().is_empty() {
-        let dir = log.runs.dir();
-        let dir = print::path(dir.parent().unwrap_or(&dir));
-        print::note(&format!(
-            "no server has written to {dir} yet: if one runs, look at WIKI_AUDIT_DIR"
-        ));
+    if let Some(dir) = unused(log) {
+        print::remark!("no server has written to {dir} yet: if one runs, look at WIKI_AUDIT_DIR");
     }
+}
+
+/// The directory of a store into which no server has written yet.
+fn unused(log: &AuditLog) -> Option<String> {
+    let is_unused = !log.runs.is_there() && log.runs.others().is_empty();
+    let dir = log.runs.dir();
+    is_unused.then(|| print::path(dir.parent().unwrap_or(&dir)))
 }
 
 pub(super) fn audit_log_to_come() -> Result<AuditLog, CommandError> {
