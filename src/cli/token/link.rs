@@ -2,11 +2,11 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::{client, failed, sign_ins};
+use super::{TokenCommandContext, client, failed};
 use crate::cli::prelude::*;
-use crate::config::{ServeSettings, SettingsSource, review_address};
+use crate::config::review_address;
 use crate::review::SignIns;
-use crate::server::http::{NamedClient, TokensFile, TokensFileError};
+use crate::server::http::{NamedClient, TokensFileError};
 
 /// Arguments of `token link`.
 #[derive(Debug, clap::Args)]
@@ -33,18 +33,13 @@ pub(super) struct At {
 }
 
 impl TokenLinkArgs {
-    pub(super) fn make(
-        self,
-        file: &TokensFile,
-        settings: &ServeSettings,
-        source: &SettingsSource<'_>,
-    ) -> CommandResult {
-        let client = client(file, &self.name)?;
+    pub(super) fn make(self, desk: &TokenCommandContext<'_>) -> CommandResult {
+        let client = client(&desk.file, &self.name)?;
         if !client.role.signs_in() {
-            return Err(failed(file)(TokensFileError::HasNoLink));
+            return Err(failed(&desk.file)(TokensFileError::HasNoLink));
         }
-        let address = self.at.address(settings, source)?;
-        let link = link(&address, &sign_ins(source)?, &client)?;
+        let address = self.at.address(desk)?;
+        let link = link(&address, &desk.sign_ins()?, &client)?;
         if self.json {
             print::value(&json!({ "name": self.name, "signInLink": link }));
         } else {
@@ -56,11 +51,8 @@ impl TokenLinkArgs {
 
 impl At {
     /// The address without a slash at its end.
-    pub(super) fn address(
-        &self,
-        settings: &ServeSettings,
-        source: &SettingsSource<'_>,
-    ) -> Result<String, CommandError> {
+    pub(super) fn address(&self, desk: &TokenCommandContext<'_>) -> Result<String, CommandError> {
+        let settings = &desk.settings;
         if let Some(url) = &self.url {
             let parsed = url::Url::parse(url).ok();
             let is_http = parsed.is_some_and(|url| {
@@ -73,7 +65,7 @@ impl At {
                 Exit::usage("--url must be an address such as https://wiki-mcp.example.com")
             });
         }
-        if let Some(url) = review_address(source).map_err(Exit::usage)?.named() {
+        if let Some(url) = review_address(&desk.source).map_err(Exit::usage)?.named() {
             return Ok(above_page(url));
         }
         let by_name = settings.allowed_hosts.first();

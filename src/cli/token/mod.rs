@@ -7,7 +7,7 @@ mod new;
 mod rotate;
 
 use super::file_faults;
-use crate::audit::ClientId;
+use crate::audit::{ClientId, StoreHome};
 use crate::cli::prelude::*;
 use crate::config::{ServeSettings, SettingsSource, allowed_prefixes, store_home};
 use crate::review::SignIns;
@@ -26,11 +26,7 @@ pub(super) enum TokenCommand {
     /// List the clients and the sessions of people at the review page, when each ends, and when it
     /// came last
     #[command(after_help = "Examples:\n  wikijs-gate token list\n  wikijs-gate token list --json")]
-    List {
-        /// Answer in JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List(JsonArgs),
     /// Remove a client, with all its delegates, or end one delegate; its token counts for nothing
     /// from the next second on. Or end the sessions of a person at the review page, or one of them
     #[command(
@@ -53,12 +49,17 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
     let file = settings.tokens_file.clone().ok_or_else(|| {
         Exit::usage("WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients")
     })?;
-    let file = TokensFile::for_operator(file);
+    let desk = TokenCommandContext {
+        file: TokensFile::for_operator(file),
+        settings,
+        source,
+    };
+    let file = &desk.file;
     match command {
         TokenCommand::New(new) => {
-            let allowed = allowed_prefixes(&source).map_err(Exit::usage)?;
-            let vain = new.in_vain(settings.rate, allowed.as_deref());
-            let exit = new.make(&file, &settings, &source)?;
+            let allowed = allowed_prefixes(&desk.source).map_err(Exit::usage)?;
+            let vain = new.in_vain(desk.settings.rate, allowed.as_deref());
+            let exit = new.make(&desk)?;
             for note in &vain {
                 print::note(note);
             }
@@ -72,33 +73,29 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
             }
             Ok(exit)
         }
-        TokenCommand::Link(link) => link.make(&file, &settings, &source),
-        TokenCommand::Rotate(rotate) => rotate.make(&file, &settings, &source),
-        TokenCommand::List { json } => {
-            let home = store_home(&source).map_err(Exit::usage)?;
-            list::list(&file, &home, json)
-        }
+        TokenCommand::Link(link) => link.make(&desk),
+        TokenCommand::Rotate(rotate) => rotate.make(&desk),
+        TokenCommand::List(arguments) => list::list(file, &desk.home()?, arguments.json),
         TokenCommand::Revoke { name, json } => {
-            let end = || sign_ins(&source)?.revoke(&name).map_err(Exit::failed);
+            let end = || desk.sign_ins()?.revoke(&name).map_err(Exit::failed);
             // The names of people have an @, and no client's has. One session has a slash in its name, and so has
             // a delegate.
             if name.contains(['@', '/']) {
                 match end()? {
                     0 if name.contains('/') => {
-                        let home = store_home(&source).map_err(Exit::usage)?;
-                        let delegates = KeptDelegates::new(&home);
+                        let delegates = KeptDelegates::new(&desk.home()?);
                         delegates.revoke(&name).map_err(Exit::failed)?;
                     }
-                    0 => return Err(failed(&file)(TokensFileError::Unknown)),
+                    0 => return Err(failed(file)(TokensFileError::Unknown)),
                     _ => {}
                 }
             } else {
-                let client = client(&file, &name);
-                file.remove(&name).map_err(failed(&file))?;
+                let client = client(file, &name);
+                file.remove(&name).map_err(failed(file))?;
                 // The client is out, whatever becomes of the list of its sessions and delegates.
                 let ended = match client {
                     Ok(client) if client.role.signs_in() => ("sessions", end().map(drop)),
-                    Ok(client) => ("delegates", end_delegates(&source, client.id)),
+                    Ok(client) => ("delegates", desk.end_delegates(client.id)),
                     Err(_) => ("", Ok(())),
                 };
                 if let (what, Err(CommandError { message: fault, .. })) = ended {
@@ -111,18 +108,27 @@ pub(super) fn run(command: TokenCommand) -> CommandResult {
     }
 }
 
-/// The sign-ins of the store that the settings name.
-fn sign_ins(source: &SettingsSource<'_>) -> Result<SignIns, CommandError> {
-    let home = store_home(source).map_err(Exit::usage)?;
-    Ok(SignIns::new(&home))
+/// The named clients, and the settings of their server.
+struct TokenCommandContext<'a> {
+    file: TokensFile,
+    settings: ServeSettings,
+    source: SettingsSource<'a>,
 }
 
-/// Ends the delegates of a client that was removed.
-fn end_delegates(source: &SettingsSource<'_>, maker: ClientId) -> Result<(), CommandError> {
-    let home = store_home(source).map_err(Exit::usage)?;
-    KeptDelegates::new(&home)
-        .revoke_of(maker)
-        .map_err(Exit::failed)
+impl TokenCommandContext<'_> {
+    fn home(&self) -> Result<StoreHome, CommandError> {
+        store_home(&self.source).map_err(Exit::usage)
+    }
+
+    fn sign_ins(&self) -> Result<SignIns, CommandError> {
+        Ok(SignIns::new(&self.home()?))
+    }
+
+    /// Ends the delegates of a client that was removed.
+    fn end_delegates(&self, maker: ClientId) -> Result<(), CommandError> {
+        let delegates = KeptDelegates::new(&self.home()?);
+        delegates.revoke_of(maker).map_err(Exit::failed)
+    }
 }
 
 /// The client of a name.

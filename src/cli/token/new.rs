@@ -3,13 +3,12 @@
 use super::super::words::{self, one_of};
 use super::ending::{DEFAULT, end};
 use super::link::{At, link, tell};
-use super::{failed, no_randomness, sign_ins};
+use super::{TokenCommandContext, failed, no_randomness};
 use crate::audit::Role;
 use crate::cli::prelude::*;
-use crate::config::{ServeSettings, SettingsSource};
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
-use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient, TokensFile};
+use crate::server::http::{ClientConfirm, ClientToken, Grant, NamedClient};
 use crate::site::SiteName;
 use crate::tools::{Registry, ToolSelection, Toolset};
 
@@ -141,17 +140,13 @@ impl New {
         })
     }
 
-    pub(super) fn make(
-        &self,
-        file: &TokensFile,
-        settings: &ServeSettings,
-        source: &SettingsSource<'_>,
-    ) -> CommandResult {
+    pub(super) fn make(&self, desk: &TokenCommandContext<'_>) -> CommandResult {
+        let file = &desk.file;
         let (role, may) = (self.role(), self.grant().map_err(Exit::usage)?);
         let is_link = role.signs_in();
         // The client, and its token or link, which is shown once.
         let (client, shown) = if is_link {
-            let (address, sign_ins) = (self.at.address(settings, source)?, sign_ins(source)?);
+            let (address, sign_ins) = (self.at.address(desk)?, desk.sign_ins()?);
             let client = NamedClient::new(&self.name, role, None, may).map_err(Exit::usage)?;
             file.add(client.clone()).map_err(failed(file))?;
             let link = link(&address, &sign_ins, &client)?;

@@ -7,10 +7,8 @@ use time::format_description::well_known::Rfc3339;
 
 use super::ending::{DEFAULT, end, length};
 use super::link::{At, link, tell};
-use super::{client, failed, no_randomness, sign_ins};
+use super::{TokenCommandContext, client, failed, no_randomness};
 use crate::cli::prelude::*;
-use crate::config::{ServeSettings, SettingsSource};
-use crate::review::SignIns;
 use crate::server::http::{ClientToken, NamedClient, Rotation, TokensFile};
 
 /// The default time for which the previous token remains valid.
@@ -40,18 +38,13 @@ pub(in crate::cli) struct Rotate {
 }
 
 impl Rotate {
-    pub(super) fn make(
-        self,
-        file: &TokensFile,
-        settings: &ServeSettings,
-        source: &SettingsSource<'_>,
-    ) -> CommandResult {
+    pub(super) fn make(self, desk: &TokenCommandContext<'_>) -> CommandResult {
+        let file = &desk.file;
         let before = client(file, &self.name)?;
         let ends = before.expires().map_err(Exit::failed)?;
         let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(Exit::usage)?;
         if before.role.signs_in() {
-            let address = self.at.address(settings, source)?;
-            return self.sign_in_anew(file, (&before, &address), &sign_ins(source)?, expires);
+            return self.sign_in_anew(desk, &before, expires);
         }
         let keep = match self.keep_old.as_deref().unwrap_or(KEPT) {
             "0" => Some(Duration::ZERO),
@@ -93,11 +86,11 @@ impl Rotate {
     /// A person gets another link, and another end.
     fn sign_in_anew(
         self,
-        file: &TokensFile,
-        (client, address): (&NamedClient, &str),
-        sign_ins: &SignIns,
+        desk: &TokenCommandContext<'_>,
+        client: &NamedClient,
         expires: Option<String>,
     ) -> CommandResult {
+        let (file, address, sign_ins) = (&desk.file, self.at.address(desk)?, desk.sign_ins()?);
         if self.keep_old.is_some() {
             return Err(Exit::usage(
                 "--keep-old: reviewers and auditors have no token; they sign in with a link",
@@ -109,7 +102,7 @@ impl Rotate {
             expires,
         };
         file.rotate(&self.name, &rotation).map_err(failed(file))?;
-        let link = link(address, sign_ins, client)?;
+        let link = link(&address, &sign_ins, client)?;
         if self.json {
             print::value(
                 &json!({ "name": self.name, "signInLink": link, "expires": rotation.expires }),
