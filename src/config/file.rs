@@ -70,11 +70,8 @@ impl File {
     /// # Errors
     /// Every fault that is found without knowing the other layers.
     pub(super) fn read(path: &Path, is_asked_for: bool) -> Result<Option<Self>, Vec<String>> {
-        match Self::read_in_part(path, is_asked_for)? {
-            Some((file, faults)) if faults.is_empty() => Ok(Some(file)),
-            Some((_, faults)) => Err(faults),
-            None => Ok(None),
-        }
+        let read = Self::read_in_part(path, is_asked_for)?;
+        read.map(without_faults).transpose()
     }
 
     /// Reads as much of a file as can be understood, and what is wrong with the rest.
@@ -114,12 +111,7 @@ impl File {
     /// # Errors
     /// Every fault that is found without knowing the other layers.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Vec<String>> {
-        let (file, faults) = Self::parse_in_part(path, text)?;
-        if faults.is_empty() {
-            Ok(file)
-        } else {
-            Err(faults)
-        }
+        without_faults(Self::parse_in_part(path, text)?)
     }
 
     fn parse_in_part(path: &Path, text: &str) -> Result<(Self, Vec<String>), Vec<String>> {
@@ -185,6 +177,14 @@ impl File {
     /// The entries of a site.
     pub(super) fn site(&self, name: &SiteName) -> Option<&SiteEntries> {
         self.sites.iter().find(|site| site.name == *name)
+    }
+}
+
+fn without_faults((file, faults): (File, Vec<String>)) -> Result<File, Vec<String>> {
+    if faults.is_empty() {
+        Ok(file)
+    } else {
+        Err(faults)
     }
 }
 
