@@ -136,10 +136,7 @@ impl Folder {
         let (own, part) = self.dir_of(PART)?;
         // What a kill left there, or anybody put, is not written into: it may be a pipe, or have another
         // name elsewhere.
-        match unlinkat(own.as_fd(), part, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
-        }
+        or_already(unlinkat(own.as_fd(), part, AtFlags::empty()), Errno::NOENT)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = openat(own.as_fd(), part, flags, Mode::from_raw_mode(0o666))?;
         File::from(file).write_all(bytes)?;
@@ -154,10 +151,7 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             found => found?,
         };
-        match unlinkat(dir.as_fd(), last, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
-        }
+        or_already(unlinkat(dir.as_fd(), last, AtFlags::empty()), Errno::NOENT)?;
         let mut above = name;
         while let Some((parent, _)) = above.rsplit_once('/') {
             let (dir, last) = self.dir_of(parent)?;
@@ -197,13 +191,16 @@ impl Folder {
     fn make_dirs(&self, name: &str) -> io::Result<()> {
         for (at, _) in name.match_indices('/') {
             let (dir, last) = self.dir_of(name.get(..at).unwrap_or_default())?;
-            match mkdirat(dir.as_fd(), last, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
-            }
+            let made = mkdirat(dir.as_fd(), last, Mode::from_raw_mode(0o777));
+            or_already(made, Errno::EXIST)?;
         }
         Ok(())
     }
+}
+
+/// The end of a step, which is good, too, if this error says that it was done before.
+fn or_already(done: Result<(), Errno>, before: Errno) -> Result<(), Errno> {
+    done.or_else(|error| if error == before { Ok(()) } else { Err(error) })
 }
 
 fn open_dir(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
