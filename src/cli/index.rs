@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use super::file_faults;
 use super::print::{counted, harmless};
+use super::when::rfc3339;
 use crate::cli::prelude::*;
 use crate::config::Settings;
 use crate::index::{self, ContentIndex, IndexMode, OnDisk};
@@ -248,6 +248,5 @@ fn removed(file: &Path) -> Result<bool, CommandError> {
 
 /// A time in UTC, to the second.
 fn utc_time(time: Option<SystemTime>) -> Option<String> {
-    let time = OffsetDateTime::from(time?).replace_nanosecond(0).ok()?;
-    time.format(&Rfc3339).ok()
+    rfc3339(OffsetDateTime::from(time?).replace_nanosecond(0).ok())
 }

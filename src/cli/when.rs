@@ -1,5 +1,6 @@
 //! Times in words, for people.
 
+use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use time::{OffsetDateTime, UtcOffset};
 
@@ -35,6 +36,16 @@ pub(super) fn minute(time: OffsetDateTime) -> String {
     let form = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
     let utc = time.to_offset(UtcOffset::UTC);
     utc.format(form).unwrap_or_else(|_| utc.to_string())
+}
+
+/// A time for people: its distance from now, and when it is.
+pub(super) fn with_distance(time: OffsetDateTime) -> String {
+    format!("{}, {}", from_now(time), minute(time))
+}
+
+/// A time for a program.
+pub(super) fn rfc3339(time: Option<OffsetDateTime>) -> Option<String> {
+    time?.format(&Rfc3339).ok()
 }
 
 #[cfg(test)]

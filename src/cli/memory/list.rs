@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::{MemoryCommandContext, whose};
 use crate::cli::prelude::*;
+use crate::cli::when::with_distance;
 use crate::memory::{KEPT_DAYS, Memory, MemoryLine, MemoryPage, Timestamp, health};
 
 /// The most characters of a text that a row shows.
@@ -101,9 +102,7 @@ fn beginning(text: &str) -> String {
 pub(super) fn until(memory: &Memory) -> String {
     let end = memory.forgotten.map(|at| at.plus_days(KEPT_DAYS));
     let end = end.and_then(Timestamp::instant);
-    end.map_or_else(String::new, |end| {
-        format!("{}, {}", from_now(end), minute(end))
-    })
+    end.map_or_else(String::new, with_distance)
 }
 
 /// A memory for programs.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use super::failed;
 use crate::audit::{ClientId, StoreHome};
 use crate::cli::prelude::*;
+use crate::cli::when::{rfc3339, with_distance};
 use crate::gates::ends_soon;
 use crate::review::{SignInRecord, SignIns};
 use crate::server::http::{
@@ -31,7 +31,7 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
                 "id": client.id,
                 "role": client.role,
                 "created": client.created,
-                "lastUse": used.last_call(client.id).and_then(|at| at.format(&Rfc3339).ok()),
+                "lastUse": rfc3339(used.last_call(client.id)),
                 "may": client.may,
                 "expired": has_ended(client),
                 "endsSoon": soon(client).is_some(),
@@ -52,9 +52,9 @@ pub(super) fn list(file: &TokensFile, home: &StoreHome, is_json: bool) -> Comman
                 Cell::painted(format!("ended {}", from_now(end)), Paint::Red)
             }
             Some(end) if ends_soon(end, OffsetDateTime::now_utc()) => {
-                Cell::painted(format!("{}, {}", from_now(end), minute(end)), Paint::Yellow)
+                Cell::painted(with_distance(end), Paint::Yellow)
             }
-            Some(end) => format!("{}, {}", from_now(end), minute(end)).into(),
+            Some(end) => with_distance(end).into(),
         };
         let (name, created) = (client.name.clone(), client.created.clone());
         table.row(vec![
@@ -109,9 +109,8 @@ fn sessions(sign_ins: &SignIns) -> Vec<(String, SignInRecord)> {
 /// A session in the list.
 fn session_row((name, record): &(String, SignInRecord)) -> Vec<Cell> {
     let told = |at: Option<OffsetDateTime>| at.map_or_else(String::new, from_now);
-    let ends = record.ends();
-    let ends = ends.map(|end| format!("{}, {}", from_now(end), minute(end)));
-    let created = record.opened().and_then(|at| at.format(&Rfc3339).ok());
+    let ends = record.ends().map(with_distance);
+    let created = rfc3339(record.opened());
     vec![
         print::harmless(name).into(),
         if record.is_unused() {
@@ -129,13 +128,12 @@ fn session_row((name, record): &(String, SignInRecord)) -> Vec<Cell> {
 }
 
 fn session_as_json((name, record): &(String, SignInRecord)) -> Value {
-    let shown = |at: Option<OffsetDateTime>| at.and_then(|at| at.format(&Rfc3339).ok());
     json!({
         "name": name,
         "isUnusedLink": record.is_unused(),
-        "created": shown(record.opened()),
-        "lastUse": shown(record.used()),
-        "ends": shown(record.ends()),
+        "created": rfc3339(record.opened()),
+        "lastUse": rfc3339(record.used()),
+        "ends": rfc3339(record.ends()),
     })
 }
 
@@ -161,9 +159,7 @@ impl Used {
     /// A delegate: indented, where it stands below its maker.
     fn row(&self, one: &DelegateRecord, indent: &str) -> Vec<Cell> {
         let expires = match one.client.may.ends() {
-            Ok(Some(end)) if one.lasts(OffsetDateTime::now_utc()) => {
-                format!("{}, {}", from_now(end), minute(end)).into()
-            }
+            Ok(Some(end)) if one.lasts(OffsetDateTime::now_utc()) => with_distance(end).into(),
             _ => Cell::painted("ended".to_owned(), Paint::Dim),
         };
         let (writes, most) = (one.used, one.writes);
@@ -192,7 +188,7 @@ impl Used {
             "parent": one.client.parent,
             "task": one.task.as_str(),
             "created": one.client.created,
-            "lastUse": self.last_call(one.id()).and_then(|at| at.format(&Rfc3339).ok()),
+            "lastUse": rfc3339(self.last_call(one.id())),
             "may": one.client.may,
             "writesUsed": writes,
             "writes": most,

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use super::ending::{DEFAULT, end, length};
 use super::link::{At, link, tell};
 use super::{TokenCommandContext, client, failed, no_randomness};
 use crate::cli::prelude::*;
+use crate::cli::when::rfc3339;
 use crate::server::http::{ClientToken, NamedClient, Rotation, TokensFile};
 
 /// The default time for which the previous token remains valid.
@@ -63,8 +63,7 @@ impl Rotate {
         let until = ends.map_or(now + keep, |ends| ends.min(now + keep));
         let until = Some(until).filter(|until| *until > now);
         if self.json {
-            let until = until.and_then(|until| until.replace_nanosecond(0).ok());
-            let until = until.and_then(|until| until.format(&Rfc3339).ok());
+            let until = rfc3339(until.and_then(|until| until.replace_nanosecond(0).ok()));
             return print::json(
                 &json!({ "name": self.name, "id": before.id, "token": token.reveal(), "expires": expires, "oldTokenUntil": until }),
             );
