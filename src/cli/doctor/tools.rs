@@ -33,37 +33,35 @@ words! {
     }
 }
 
-/// The rights that a tool needs, and those that parts of it need in addition: one right of several.
-struct ToolRequirement {
-    tool: &'static str,
-    all: &'static [Right],
-    parts: &'static [(&'static str, &'static [Right])],
-}
+/// A part of a tool, and the rights of which it needs one.
+type ToolPart = (&'static str, &'static [Right]);
+/// A tool, the rights that it needs, and those that parts of it need in addition.
+type ToolNeeds = (&'static str, &'static [Right], &'static [ToolPart]);
 
 /// The text of a page, by the layers of W1 and W2.
-const CONTENT: (&str, &[Right]) = ("content", &[ReadSource, WritePages]);
+const CONTENT: ToolPart = ("content", &[ReadSource, WritePages]);
 /// Fields that only a writer reads (W2).
-const WHOLE: (&str, &[Right]) = ("styles, scripts, dates of publication", &[WritePages]);
+const WHOLE: ToolPart = ("styles, scripts, dates of publication", &[WritePages]);
 /// Fields that only these rights write (W24).
-const STYLES: (&str, &[Right]) = ("scriptCss", &[WriteStyles]);
-const SCRIPTS: (&str, &[Right]) = ("scriptJs", &[WriteScripts]);
+const STYLES: ToolPart = ("scriptCss", &[WriteStyles]);
+const SCRIPTS: ToolPart = ("scriptJs", &[WriteScripts]);
 
-const NEEDS: [ToolRequirement; 10] = [
-    need("wikijs_search_pages", &[ReadPages], &[CONTENT]),
-    need("wikijs_list_pages", &[ReadPages], &[]),
-    need("wikijs_get_page_by_path", &[ReadPages], &[CONTENT, WHOLE]),
-    need("wikijs_get_page_by_id", &[ReadPages], &[CONTENT, WHOLE]),
-    need("wikijs_get_page_tree", &[ReadPages], &[]),
-    need("wikijs_get_page_history", &[ReadHistory], &[]),
-    need("wikijs_list_tags", &[ReadPages], &[]),
-    need("wikijs_create_page", &[WritePages], &[STYLES, SCRIPTS]),
-    need(
+const NEEDS: [ToolNeeds; 10] = [
+    ("wikijs_search_pages", &[ReadPages], &[CONTENT]),
+    ("wikijs_list_pages", &[ReadPages], &[]),
+    ("wikijs_get_page_by_path", &[ReadPages], &[CONTENT, WHOLE]),
+    ("wikijs_get_page_by_id", &[ReadPages], &[CONTENT, WHOLE]),
+    ("wikijs_get_page_tree", &[ReadPages], &[]),
+    ("wikijs_get_page_history", &[ReadHistory], &[]),
+    ("wikijs_list_tags", &[ReadPages], &[]),
+    ("wikijs_create_page", &[WritePages], &[STYLES, SCRIPTS]),
+    (
         "wikijs_update_page",
         &[WritePages],
         &[("path, locale", &[ManagePages]), STYLES, SCRIPTS],
     ),
     // A page is kept whole before it is deleted, which needs write:pages (W2).
-    need(
+    (
         "wikijs_delete_page",
         &[WritePages, DeletePages],
         &[("trash", &[ManagePages])],
@@ -71,19 +69,19 @@ const NEEDS: [ToolRequirement; 10] = [
 ];
 
 /// Of the toolset `comments`, by W30 to W32.
-const OF_COMMENTS: [ToolRequirement; 4] = [
-    need(
+const OF_COMMENTS: [ToolNeeds; 4] = [
+    (
         "wikijs_list_comments",
         &[ReadComments],
         &[("source", &[WriteComments, ManageComments])],
     ),
-    need("wikijs_add_comment", &[ReadComments, WriteComments], &[]),
-    need(
+    ("wikijs_add_comment", &[ReadComments, WriteComments], &[]),
+    (
         "wikijs_update_comment",
         &[ReadComments, ManageComments],
         &[],
     ),
-    need(
+    (
         "wikijs_delete_comment",
         &[ReadComments, ManageComments],
         &[],
@@ -91,44 +89,31 @@ const OF_COMMENTS: [ToolRequirement; 4] = [
 ];
 
 /// Of the toolset `assets`, by W35 to W41.
-const OF_ASSETS: [ToolRequirement; 5] = [
-    need("wikijs_list_assets", &[ReadAssets], &[]),
-    need("wikijs_get_asset", &[ReadAssets], &[]),
-    need("wikijs_upload_asset", &[ReadAssets, WriteAssets], &[]),
-    need(
+const OF_ASSETS: [ToolNeeds; 5] = [
+    ("wikijs_list_assets", &[ReadAssets], &[]),
+    ("wikijs_get_asset", &[ReadAssets], &[]),
+    ("wikijs_upload_asset", &[ReadAssets, WriteAssets], &[]),
+    (
         "wikijs_rename_asset",
         &[ReadAssets, WriteAssets, ManageAssets],
         &[],
     ),
-    need("wikijs_delete_asset", &[ReadAssets, ManageAssets], &[]),
+    ("wikijs_delete_asset", &[ReadAssets, ManageAssets], &[]),
 ];
-
-const fn need(
-    tool: &'static str,
-    all: &'static [Right],
-    parts: &'static [(&'static str, &'static [Right])],
-) -> ToolRequirement {
-    ToolRequirement { tool, all, parts }
-}
 
 /// Computes what these rights allow of the ten tools and of the offered comment and asset tools.
 pub(super) fn with(rights: &PageRights, surface: &ToolSelection) -> Vec<ToolRights> {
     let others = OF_COMMENTS.iter().chain(&OF_ASSETS);
     let all = NEEDS
         .iter()
-        .chain(others.filter(|need| surface.has(need.tool)));
+        .chain(others.filter(|(tool, ..)| surface.has(tool)));
     all.map(|need| one(need, rights)).collect()
 }
 
-fn one(need: &ToolRequirement, rights: &PageRights) -> ToolRights {
-    let told = |can, missing| ToolRights {
-        tool: need.tool,
-        can,
-        missing,
-    };
+fn one(&(tool, all, parts): &ToolNeeds, rights: &PageRights) -> ToolRights {
+    let told = |can, missing| ToolRights { tool, can, missing };
     let without = |state: Option<bool>| -> Vec<String> {
-        let all = need.all.iter();
-        let some = all.filter(|right| rights.has(**right) == state);
+        let some = all.iter().filter(|right| rights.has(**right) == state);
         some.map(|right| right.name().to_owned()).collect()
     };
     let refused = without(Some(false));
@@ -139,7 +124,7 @@ fn one(need: &ToolRequirement, rights: &PageRights) -> ToolRights {
     if !unknown.is_empty() {
         return told(Can::Unknown, unknown);
     }
-    let parts = need.parts.iter().filter_map(|(part, any)| {
+    let parts = parts.iter().filter_map(|(part, any)| {
         let has: Vec<Option<bool>> = any.iter().map(|right| rights.has(*right)).collect();
         let right = any.first()?.name();
         if has.contains(&Some(true)) {
@@ -174,7 +159,7 @@ mod tests {
         ] {
             let registry = Registry::new(&ToolSelection::new(&[toolset])).expect("tools");
             let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
-            let told: Vec<&str> = needs.iter().map(|need| need.tool).collect();
+            let told: Vec<&str> = needs.iter().map(|(tool, ..)| *tool).collect();
             assert_eq!(told, tools);
         }
     }
