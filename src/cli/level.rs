@@ -1,8 +1,9 @@
 //! Words the level of writes for the operator, with the line that set it.
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::gates::{Policy, SetBy, WritePolicy};
+use crate::tools::extended;
 
 /// Names the level of a policy and the line that set it, as a part of a sentence.
 pub(super) fn named(policy: &Policy) -> String {
@@ -47,22 +48,18 @@ impl Levels {
     }
 
     /// The members of an answer for programs.
-    pub(super) fn members(&self) -> Map<String, Value> {
+    pub(super) fn members(&self) -> Value {
         let (level, line) = &self.clients;
-        let mut members = Map::new();
-        members.insert("level".to_owned(), (*level).into());
-        members.insert("setBy".to_owned(), line.as_str().into());
-        if let Some((level, line)) = &self.operators {
-            members.insert("operatorsLevel".to_owned(), (*level).into());
-            members.insert("operatorsSetBy".to_owned(), line.as_str().into());
-        }
-        members
+        let own = self.operators.as_ref();
+        let own =
+            own.map(|(level, line)| json!({ "operatorsLevel": level, "operatorsSetBy": line }));
+        extended(json!({ "level": level, "setBy": line }), own)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::Levels;
     use crate::gates::{Layer, SetBy, WritePolicy};
@@ -86,7 +83,7 @@ mod tests {
             "level: off, set by read_only (/c.toml:3); of the operator's own commands: preview, set by WIKI_CONFIRM (environment)"
         );
         assert_eq!(
-            Value::from(reading.members()),
+            reading.members(),
             json!({
                 "level": "off",
                 "setBy": "read_only (/c.toml:3)",

@@ -1,7 +1,5 @@
 //! `wikijs-gate config show`: every value and where it comes from.
 
-use serde_json::Map;
-
 use crate::cli::level::Levels;
 use crate::cli::prelude::*;
 use crate::cli::print::harmless;
@@ -16,14 +14,12 @@ pub(super) fn run(is_json: bool) -> CommandResult {
         Levels::new(&found.writes, &found.set_by, read_only)
     });
     if is_json {
-        let mut answer = match &levels {
+        let answer = match &levels {
             Ok(levels) => levels.members(),
-            Err(fault) => Map::from_iter([("fault".to_owned(), fault.to_string().into())]),
+            Err(fault) => json!({ "fault": fault.to_string() }),
         };
-        let shown = layers.shown();
-        let settings: Vec<_> = shown.iter().map(as_json).collect();
-        answer.insert("settings".to_owned(), json!(settings));
-        return print::json(&answer.into());
+        let settings: Value = layers.shown().iter().map(as_json).collect();
+        return print::json(&extended(answer, json!({ "settings": settings })));
     }
     print::line(&harmless(&match &levels {
         Ok(levels) => levels.in_words(),
@@ -65,16 +61,14 @@ fn as_json(shown: &SettingView) -> Value {
         Origin::Flag => ("flag", None, None),
     };
     let (file, line) = place.unzip();
-    let members = [
-        ("name", json!(shown.setting.usual_name())),
-        ("value", json!(shown.value)),
+    without_nulls(json!({
+        "name": shown.setting.usual_name(),
+        "value": shown.value,
         // Where it holds together with the site's.
-        ("serverValue", json!(shown.of_server)),
-        ("from", json!(from)),
-        ("site", json!(site.map(SiteName::as_str))),
-        ("file", json!(file)),
-        ("line", json!(line)),
-    ];
-    let members = members.into_iter();
-    members.filter(|(_, value)| !value.is_null()).collect()
+        "serverValue": shown.of_server,
+        "from": from,
+        "site": site.map(SiteName::as_str),
+        "file": file,
+        "line": line,
+    }))
 }
