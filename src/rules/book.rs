@@ -15,40 +15,34 @@ const MOST_DELETES: u64 = 1;
 const MOST_RULES: usize = 200;
 
 static RULES: LazyLock<[Rule; 3]> = LazyLock::new(|| {
-    let built_in = |name: &str, when, then, why: &str| Rule {
-        name: name.to_owned(),
-        when,
-        then,
-        why: why.to_owned(),
-    };
     [
-        built_in(
-            "secrets",
-            RuleCondition {
+        Rule {
+            name: "secrets".to_owned(),
+            when: RuleCondition {
                 grave_secret: true,
                 ..RuleCondition::default()
             },
-            Then::Deny,
-            "a private key or a key of this wiki on a page is everybody's",
-        ),
-        built_in(
-            "large-sets",
-            RuleCondition {
+            then: Then::Deny,
+            why: "a private key or a key of this wiki on a page is everybody's".to_owned(),
+        },
+        Rule {
+            name: "large-sets".to_owned(),
+            when: RuleCondition {
                 pages_over: Some(MOST_PAGES),
                 ..RuleCondition::default()
             },
-            Then::Review,
-            "many pages at once deserve a person's look",
-        ),
-        built_in(
-            "large-sets",
-            RuleCondition {
+            then: Then::Review,
+            why: "many pages at once deserve a person's look".to_owned(),
+        },
+        Rule {
+            name: "large-sets".to_owned(),
+            when: RuleCondition {
                 deletes_over: Some(MOST_DELETES),
                 ..RuleCondition::default()
             },
-            Then::Review,
-            "several deletes at once deserve a person's look",
-        ),
+            then: Then::Review,
+            why: "several deletes at once deserve a person's look".to_owned(),
+        },
     ]
 });
 
@@ -107,7 +101,8 @@ impl RuleBook {
 
     /// True if a rule counts a client's writes of a day.
     pub fn counts_writes(&self) -> bool {
-        self.rules().any(Rule::counts_writes)
+        let mut rules = self.rules();
+        rules.any(|rule| rule.when.writes_per_day_over.is_some())
     }
 }
 

@@ -48,20 +48,7 @@ impl RuleCondition {
             && is_over(self.pages_over, asked_for().count())
             && is_over(self.deletes_over, deletes().count())
     }
-}
 
-/// True if one of these names is wanted, whatever the letter case; `None` wants all.
-fn is_one_of(wanted: Option<&Vec<String>>, names: &[String]) -> bool {
-    wanted.is_none_or(|wanted| {
-        let is_wanted = |name: &String| {
-            let name = name.to_lowercase();
-            wanted.iter().any(|wanted| wanted.to_lowercase() == name)
-        };
-        names.iter().any(is_wanted)
-    })
-}
-
-impl RuleCondition {
     /// True if every condition on a single change holds for this change.
     fn is_about(&self, change: &ChangeFacts) -> bool {
         fn any<T>(wanted: Option<&Vec<T>>, is_it: impl Fn(&T) -> bool) -> bool {
@@ -84,6 +71,17 @@ impl RuleCondition {
                 .is_none_or(|over| change.lines_removed > over)
             && (!self.grave_secret || change.adds_grave_secret)
     }
+}
+
+/// True if one of these names is wanted, whatever the letter case; `None` wants all.
+fn is_one_of(wanted: Option<&Vec<String>>, names: &[String]) -> bool {
+    wanted.is_none_or(|wanted| {
+        let is_wanted = |name: &String| {
+            let name = name.to_lowercase();
+            wanted.iter().any(|wanted| wanted.to_lowercase() == name)
+        };
+        names.iter().any(is_wanted)
+    })
 }
 
 impl Rule {

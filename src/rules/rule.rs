@@ -102,11 +102,6 @@ impl Rule {
         })
     }
 
-    /// True if it counts a client's writes of a day.
-    pub const fn counts_writes(&self) -> bool {
-        self.when.writes_per_day_over.is_some()
-    }
-
     /// The reason why no change can match the rule, if none can.
     pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
         let when = &self.when;

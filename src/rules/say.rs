@@ -1,8 +1,9 @@
 //! A rule in words.
 
-use std::fmt;
+use std::fmt::{self, Display};
 
 use super::rule::{Rule, RuleCondition, Then};
+use crate::page::TagPattern;
 use crate::words::joined;
 
 impl Then {
@@ -48,40 +49,31 @@ impl fmt::Display for RuleCondition {
                 f.write_str(&joined(words, "or"))?;
             }
         }
-        let mut parts: Vec<String> = Vec::new();
-        if let Some(paths) = &self.paths {
-            parts.push(format!("of pages at or below {}", joined(paths, "or")));
-        }
-        if let Some(operations) = self.operations.as_ref().filter(|_| counts_set) {
-            parts.push(format!(
-                "of changes of the kind {}",
-                joined(operations, "or")
-            ));
-        }
-        if let Some(tags) = &self.tags {
-            let tags = tags.iter().map(|tag| format!("{:?}", tag.as_str()));
-            parts.push(format!("of pages with the tag {}", joined(tags, "or")));
-        }
-        if let Some(fields) = &self.fields {
-            parts.push(format!("in {}", joined(fields, "or")));
-        }
-        if let Some(clients) = &self.clients {
-            parts.push(format!("by {}", joined(clients, "or")));
-        }
-        if let Some(people) = &self.people {
-            parts.push(format!("by the person {}", joined(people, "or")));
-        }
-        if let Some(warnings) = &self.warnings {
-            parts.push(format!("with the warning {}", joined(warnings, "or")));
-        }
-        if self.grave_secret {
-            parts.push("that adds a private key or a key or token of this wiki".to_owned());
-        }
-        for part in parts.into_iter().chain(self.limits()) {
+        let operations = self.operations.as_ref().filter(|_| counts_set);
+        let quoted = |tag: &TagPattern| format!("{:?}", tag.as_str());
+        let tags = self.tags.as_ref();
+        let tags: Option<Vec<String>> = tags.map(|tags| tags.iter().map(quoted).collect());
+        let secret = "that adds a private key or a key or token of this wiki";
+        let parts = [
+            one_of("of pages at or below", self.paths.as_ref()),
+            one_of("of changes of the kind", operations),
+            one_of("of pages with the tag", tags.as_ref()),
+            one_of("in", self.fields.as_ref()),
+            one_of("by", self.clients.as_ref()),
+            one_of("by the person", self.people.as_ref()),
+            one_of("with the warning", self.warnings.as_ref()),
+            self.grave_secret.then(|| secret.to_owned()),
+        ];
+        for part in parts.into_iter().flatten().chain(self.limits()) {
             write!(f, " {part}")?;
         }
         Ok(())
     }
+}
+
+/// A condition that one of these must meet.
+fn one_of<T: Display>(before: &str, wanted: Option<&Vec<T>>) -> Option<String> {
+    wanted.map(|wanted| format!("{before} {}", joined(wanted, "or")))
 }
 
 impl RuleCondition {

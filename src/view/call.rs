@@ -126,9 +126,7 @@ impl<'a> CallView<'a> {
                 .collect(),
         }
     }
-}
 
-impl CallView<'_> {
     /// Its text of a member that every door shows as it is.
     pub fn shown(&self, member: &ShownMember) -> &str {
         let text = self.shown.get(&camel_case(member.name));
@@ -177,46 +175,21 @@ pub fn facts(call: &CallHistory, joint: char) -> Vec<Fact> {
     ];
     let plain = shown(call).map(|(member, text)| (member.name, Some(text)));
     let texts = texts.into_iter().chain(plain);
-    let mut facts: Vec<Fact> = texts
-        .filter_map(|(name, text)| fact(name, text.map(Text)))
-        .collect();
+    let texts = texts.map(|(name, text)| (name, text.map(Text).into_iter().collect()));
     let calls = |calls: &[CallId]| calls.iter().take(MOST_CALLS).copied().map(Call).collect();
-    let parts = [
-        (
-            "confirmed",
-            call.confirmation()
-                .map_or_else(Vec::new, |by| confirmed(call, by)),
-        ),
+    let confirmation = call.confirmation().map(|by| confirmed(call, by));
+    let proposal = said(view.proposal).map(Proposal);
+    let set = view.set.filter(|_| !call.is_set());
+    let parts: [(_, Vec<FactPart>); 6] = [
+        ("confirmed", confirmation.unwrap_or_default()),
         ("spent by", calls(&call.spent_by)),
         ("takes back", calls(&call.undone_calls())),
-        (
-            "taken back by",
-            call.undone_by.map(Call).into_iter().collect(),
-        ),
-        (
-            "proposal",
-            said(view.proposal).map(Proposal).into_iter().collect(),
-        ),
-        (
-            "of the set",
-            view.set
-                .filter(|_| !call.is_set())
-                .map(Call)
-                .into_iter()
-                .collect(),
-        ),
+        ("taken back by", calls(call.undone_by.as_slice())),
+        ("proposal", proposal.into_iter().collect()),
+        ("of the set", calls(set.as_slice())),
     ];
-    facts.extend(
-        parts
-            .into_iter()
-            .filter_map(|(name, parts)| fact(name, parts)),
-    );
-    facts
-}
-
-fn fact(name: &'static str, parts: impl IntoIterator<Item = FactPart>) -> Option<Fact> {
-    let parts: Vec<FactPart> = parts.into_iter().collect();
-    (!parts.is_empty()).then_some(Fact { name, parts })
+    let facts = texts.chain(parts).filter(|(_, parts)| !parts.is_empty());
+    facts.map(|(name, parts)| Fact { name, parts }).collect()
 }
 
 /// The members that every door shows as they are, of the newest record that has them.
