@@ -252,13 +252,11 @@ impl Change {
 
     /// True if the page is at another place afterwards.
     pub fn moves(&self) -> bool {
-        match &self.states {
-            States::Update { before, after } => {
-                self.thing().is_none()
-                    && (!before.same(after, Field::Path) || !before.same(after, Field::Locale))
-            }
-            States::Create { .. } | States::Delete { .. } => false,
-        }
+        let States::Update { before, after } = &self.states else {
+            return false;
+        };
+        let stays = before.same(after, Field::Path) && before.same(after, Field::Locale);
+        self.thing().is_none() && !stays
     }
 
     /// The changed fields; for a create or a delete, all that have a value.
@@ -366,20 +364,21 @@ impl Change {
 
     /// The lines of the content that differ.
     pub fn content_difference(&self) -> Difference<'_> {
-        fn content(page: Option<&PageState>) -> &str {
-            page.map_or("", |page| &page.content)
-        }
-        Difference::new(content(self.before()), content(self.after()))
+        let [before, after] = self.texts(Field::Content);
+        Difference::new(before, after)
+    }
+
+    /// A field with text before and after; empty where there is no page.
+    fn texts(&self, field: Field) -> [&str; 2] {
+        let pages = [self.before(), self.after()];
+        pages.map(|page| page.and_then(|page| page.text(field)).unwrap_or_default())
     }
 
     /// The difference of styles or scripts, and how many lines it adds and removes; `None` for
     /// other fields.
     pub fn code_diff(&self, field: Field) -> Option<(String, LineCounts)> {
-        fn text(page: Option<&PageState>, field: Field) -> &str {
-            page.and_then(|page| page.text(field)).unwrap_or_default()
-        }
-        let diff = || unified_diff(text(self.before(), field), text(self.after(), field));
-        field.is_code().then(diff)
+        let [before, after] = self.texts(field);
+        field.is_code().then(|| unified_diff(before, after))
     }
 
     /// Each changed field with its values before and after; styles and scripts as a difference with
@@ -401,20 +400,18 @@ impl Change {
             .into_iter()
             .filter(|field| field.shown() != DiffStyle::Text)
             .map(|field| {
-                let mut values = Map::new();
-                if let Some((diff, lines)) = self.code_diff(field) {
-                    values.insert("diff".to_owned(), diff.into());
-                    values.insert("linesAdded".to_owned(), lines.added.into());
-                    values.insert("linesRemoved".to_owned(), lines.removed.into());
-                    return (field.name().to_owned(), Value::Object(values));
-                }
-                if let Some(before) = self.before() {
-                    values.insert("before".to_owned(), before.value(field));
-                }
-                if let Some(after) = self.after() {
-                    values.insert("after".to_owned(), after.value(field));
-                }
-                (field.name().to_owned(), Value::Object(values))
+                let states = [("before", self.before()), ("after", self.after())];
+                let values = match self.code_diff(field) {
+                    Some((diff, lines)) => json!({
+                        "diff": diff,
+                        "linesAdded": lines.added,
+                        "linesRemoved": lines.removed,
+                    }),
+                    None => { states.into_iter() }
+                        .filter_map(|(name, page)| Some((name.to_owned(), page?.value(field))))
+                        .collect(),
+                };
+                (field.name().to_owned(), values)
             })
             .chain(reply)
             .chain(made)

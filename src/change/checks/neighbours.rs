@@ -48,23 +48,13 @@ fn is_titled(change: &Change) -> bool {
     change.thing().is_none() && !change.before().is_some_and(is_same)
 }
 
-fn others<'a>(
-    after: &PageState,
-    change: &Change,
-    pages: &'a [Arc<PageReading>],
-) -> impl Iterator<Item = &'a PageReading> {
-    let id = change.target().id;
-    let (locale, path) = (after.locale.clone(), after.path.clone());
-    let is_other = move |page: &&PageReading| {
-        page.locale == locale && page.path != path && (id.is_none() || page.id != id)
-    };
-    pages.iter().map(|page| &**page).filter(is_other)
-}
-
 fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) -> Option<Warning> {
     let plain = |title: &str| title.trim().to_lowercase();
-    let title = plain(&after.title);
-    let same: Vec<String> = others(after, change, pages)
+    let (title, id) = (plain(&after.title), change.target().id);
+    let is_other = |page: &&Arc<PageReading>| {
+        page.locale == after.locale && page.path != after.path && (id.is_none() || page.id != id)
+    };
+    let same: Vec<String> = { pages.iter().filter(is_other) }
         .filter(|page| page.title.len() < 1_024 && plain(&page.title) == title)
         .map(|page| {
             format!(
