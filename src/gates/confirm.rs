@@ -1,8 +1,8 @@
 //! The gate *confirm*: the last, which makes the permit.
 
 use super::{
-    AllowedSet, ApprovalScope, Approved, Cleared, Gate, Gated, Permit, Policy, Refusal, SpentToken,
-    WritePolicy,
+    AllowedSet, ApprovalScope, Approved, Cleared, Enabled, Gate, Gated, Permit, Policy, Refusal,
+    SpentToken, WritePolicy,
 };
 use crate::audit::{CallId, ProposalId};
 use crate::error::Code;
@@ -66,11 +66,8 @@ impl Confirmation {
 /// other changes, `APPROVAL_DENIED` if no person approved these changes, `MUTATIONS_DISABLED` where
 /// no caller can confirm, which ends before this gate.
 pub fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Gated<Permit> {
-    let AllowedSet {
-        policy,
-        set,
-        has_token,
-    } = cleared.allowed;
+    let AllowedSet { enabled, set } = cleared.allowed;
+    let Enabled { policy, has_token } = enabled;
     let refuse =
         |code, message: &str| Err(Refusal::at(Gate::Confirm, policy.refuse(code, message)));
     match (&policy.writes, confirmation) {

@@ -39,7 +39,6 @@ pub use grant::{ClientConfirm, Grant, ends_soon};
 pub use narrowing::ClientLimits;
 pub use paths::{AllowedSet, paths};
 pub use permit::{MayGoBack, Permit, Step, SureStep};
-pub use places::WriteScope;
 pub use policy::Policy;
 pub use preview_tokens::{Asked, PreviewStore, Previewed, Previews, SpentToken};
 pub use refusal::{Gate, Gated, Refusal};

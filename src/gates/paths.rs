@@ -1,14 +1,13 @@
 //! The gate *paths*: every place that a change touches lies where it may be written.
 
-use super::{ChangeSet, Enabled, Gate, Gated, Policy, Refusal};
+use super::{ChangeSet, Enabled, Gate, Gated, Refusal};
 
 /// A set all of whose places may be written.
 #[derive(Debug)]
 #[must_use]
 pub struct AllowedSet<'p> {
-    pub(super) policy: &'p Policy,
+    pub(super) enabled: Enabled<'p>,
     pub(super) set: ChangeSet,
-    pub(super) has_token: bool,
 }
 
 impl AllowedSet<'_> {
@@ -18,24 +17,15 @@ impl AllowedSet<'_> {
     }
 }
 
-/// Opens if each change of a set touches only places that [may be written](super::WriteScope::fault_of).
+/// Opens if each change of a set touches only places that [may be written](super::Policy::fault_of).
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "a proof is used up by the gate it opens"
-)]
 pub fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Gated<AllowedSet<'_>> {
-    let Enabled { policy, has_token } = enabled;
-    let places = policy.places();
-    let fault = set.iter().find_map(|one| places.fault_of(&one.change));
+    let policy = enabled.policy;
+    let fault = set.iter().find_map(|one| policy.fault_of(&one.change));
     match fault {
         Some(failure) => Err(Refusal::at(Gate::Paths, failure)),
-        None => Ok(AllowedSet {
-            policy,
-            set,
-            has_token,
-        }),
+        None => Ok(AllowedSet { enabled, set }),
     }
 }

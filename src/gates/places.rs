@@ -1,23 +1,11 @@
 //! Decides where writes are allowed.
 
+use super::Policy;
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::page::{Field, Locale, PagePath, PageState, Prefix, ReadScope, Trash, fold_place};
+use crate::page::{Field, Locale, PagePath, PageState, Prefix, fold_place};
 
-/// The places that may be written.
-#[derive(Debug, Clone, Copy)]
-pub struct WriteScope<'a> {
-    /// Below these prefixes; everywhere if none.
-    pub allowed: Option<&'a [Prefix]>,
-    /// But not below these.
-    pub denied: &'a [Prefix],
-    /// The trash, if there is one: where removed pages go instead of being deleted.
-    pub trash: Option<&'a Trash>,
-    /// The pages that may be read: nothing else may be written.
-    pub reads: &'a ReadScope,
-}
-
-impl WriteScope<'_> {
+impl Policy {
     /// The reason why a change may not be made; `None` if it may. The page's present place and its
     /// new one must be below an allowed prefix and below no denied one.
     ///
@@ -27,9 +15,9 @@ impl WriteScope<'_> {
     /// differs never lets a write through.
     pub fn fault_of(&self, change: &Change) -> Option<Failure> {
         let fault = change.places().find_map(|(locale, path)| {
-            let fault = denied(self, locale, path).or_else(|| {
+            let fault = self.denies(locale, path).or_else(|| {
                 self.fault_at(locale, path)
-                    .filter(|_| !is_trash(self, change, path))
+                    .filter(|_| !self.is_trash(change, path))
             });
             fault.map(|failure| {
                 failure
@@ -42,8 +30,8 @@ impl WriteScope<'_> {
 
     /// The reason why no page at a place may be written; `None` if one may.
     pub fn fault_at(&self, locale: &Locale, path: &PagePath) -> Option<Failure> {
-        denied(self, locale, path)
-            .or_else(|| not_allowed(self, locale, path))
+        self.denies(locale, path)
+            .or_else(|| self.does_not_allow(locale, path))
             // The message does not name unreadable places: a page that may not be read looks like a
             // missing one.
             .or_else(|| (!self.reads.admits_place(locale, path)).then(|| hidden("at this path")))
@@ -51,35 +39,43 @@ impl WriteScope<'_> {
 
     /// A page with a tag that hides pages could be written once and never be seen again.
     fn fault_of_tags(&self, change: &Change) -> Option<Failure> {
-        let states = change.before().into_iter().chain(change.after());
+        let mut states = change.before().into_iter().chain(change.after());
         let is_hidden = |page: &PageState| !self.reads.admits_tags(&page.tags);
-        states
-            .into_iter()
-            .any(is_hidden)
-            .then(|| hidden("with one of these tags"))
+        let is_any = states.any(is_hidden);
+        is_any.then(|| hidden("with one of these tags"))
     }
-}
 
-/// True if the path is the trash place of the page that the change moves there or back.
-fn is_trash(may: &WriteScope<'_>, change: &Change, path: &PagePath) -> bool {
-    let (Some(trash), Some(before), Some(after)) = (may.trash, change.before(), change.after())
-    else {
-        return false;
-    };
-    let is_nothing_else = before
-        .difference(after)
-        .iter()
-        .all(|field| matches!(field, Field::Path | Field::IsPublished));
-    let is_end =
-        |end: &PageState, other: &PageState| end.path == *path && trash.is_place_of(path, other);
-    is_nothing_else && (is_end(before, after) || is_end(after, before))
-}
+    /// True if the path is the trash place of the page that the change moves there or back.
+    fn is_trash(&self, change: &Change, path: &PagePath) -> bool {
+        let ends = change.before().zip(change.after());
+        let Some((trash, (before, after))) = self.trash.as_ref().zip(ends) else {
+            return false;
+        };
+        let is_end = |end: &PageState, other: &PageState| {
+            end.path == *path && trash.is_place_of(path, other)
+        };
+        let fields = before.difference(after);
+        let is_of_trash = |field: &Field| matches!(field, Field::Path | Field::IsPublished);
+        fields.iter().all(is_of_trash) && (is_end(before, after) || is_end(after, before))
+    }
 
-fn denied(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let (locale, path) = fold_place(locale, path);
-    let holds = |prefix: &Prefix| prefix.folded().holds(&locale, &path);
-    let is_denied = may.denied.iter().any(holds);
-    is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
+    fn denies(&self, locale: &Locale, path: &PagePath) -> Option<Failure> {
+        let (locale, path) = fold_place(locale, path);
+        let holds = |prefix: &Prefix| prefix.folded().holds(&locale, &path);
+        let message = "The operator denies writes at this path.";
+        let is_denied = self.denied.iter().any(holds);
+        is_denied.then(|| Failure::new(Code::PathDenied, message))
+    }
+
+    fn does_not_allow(&self, locale: &Locale, path: &PagePath) -> Option<Failure> {
+        let prefixes = self.allowed.as_ref()?;
+        if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
+            return None;
+        }
+        let names: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
+        let message = "This path lies outside the prefixes that may be written.";
+        Some(Failure::new(Code::PathNotAllowed, message).detail("allowed", names))
+    }
 }
 
 fn hidden(which: &str) -> Failure {
@@ -88,22 +84,8 @@ fn hidden(which: &str) -> Failure {
         .hint("Write elsewhere: the operator sets which pages may be read.")
 }
 
-fn not_allowed(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let prefixes = may.allowed?;
-    if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
-        return None;
-    }
-    let names: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
-    let failure = Failure::new(
-        Code::PathNotAllowed,
-        "This path lies outside the prefixes that may be written.",
-    );
-    Some(failure.detail("allowed", names))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{denied, not_allowed};
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::Policy;
@@ -128,10 +110,9 @@ mod tests {
 
     fn code(policy: &Policy, locale: &str, path: &str) -> Option<Code> {
         let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
-        let may = policy.places();
-        denied(&may, &locale, &path)
-            .or_else(|| not_allowed(&may, &locale, &path))
-            .map(|failure| failure.code)
+        let fault = policy.denies(&locale, &path);
+        let fault = fault.or_else(|| policy.does_not_allow(&locale, &path));
+        fault.map(|failure| failure.code)
     }
 
     #[test]
@@ -194,7 +175,7 @@ mod tests {
 
     /// The code of the reason why a change may not be made.
     fn fault(policy: &Policy, change: &Change) -> Option<Code> {
-        policy.places().fault_of(change).map(|failure| failure.code)
+        policy.fault_of(change).map(|failure| failure.code)
     }
 
     #[test]
@@ -250,7 +231,7 @@ mod tests {
     fn a_fault_names_the_place() {
         let policy = policy(Some(&["docs"]), &[]);
         let change = Change::between(at("docs/a"), at("other/b"));
-        let failure = policy.places().fault_of(&change).expect("a fault");
+        let failure = policy.fault_of(&change).expect("a fault");
         assert_eq!(failure.details["path"], "other/b");
         assert_eq!(failure.details["locale"], "en");
     }

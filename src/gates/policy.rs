@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Authority, Fallback, Layer, PolicyLevel, SetBy, StaticToken, WritePolicy, WriteScope};
+use super::{Authority, Fallback, Layer, PolicyLevel, SetBy, StaticToken, WritePolicy};
 use crate::audit::{KeyDigest, LineHash, Pauses};
 use crate::checks::CheckCommand;
 use crate::error::{Code, Failure};
@@ -213,16 +213,6 @@ impl Policy {
         Failure::new(code, message)
             .detail("level", self.writes.as_str())
             .detail("setBy", self.set_by.to_string())
-    }
-
-    /// The places that may be written.
-    pub fn places(&self) -> WriteScope<'_> {
-        WriteScope {
-            allowed: self.allowed.as_deref(),
-            denied: &self.denied,
-            trash: self.trash.as_ref(),
-            reads: &self.reads,
-        }
     }
 
     /// The time that a person may think, if one is asked.

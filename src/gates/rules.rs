@@ -60,7 +60,7 @@ pub enum Ruled<'p> {
 /// # Errors
 /// `RULE_DENIED`, with the rule and why it stands.
 pub fn rules<'p>(allowed: AllowedSet<'p>, facts: &Facts, met: Option<Then>) -> Gated<Ruled<'p>> {
-    let Some(rule) = allowed.policy.rules.verdict(facts) else {
+    let Some(rule) = allowed.enabled.policy.rules.verdict(facts) else {
         return Ok(Ruled::Cleared(Cleared { allowed }));
     };
     match rule.then {

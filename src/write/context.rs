@@ -203,7 +203,7 @@ impl WriteContext {
         let closed = gates::enabled(&policy, &caller.session, None).err();
         let closed = closed.map(|refusal| refusal.failure);
         let closed = closed.filter(|failure| failure.code != Code::ConfirmRequired);
-        let fault = closed.or_else(|| policy.places().fault_at(locale, path));
+        let fault = closed.or_else(|| policy.fault_at(locale, path));
         fault.map(|failure| failure.code)
     }
 

@@ -220,7 +220,7 @@ impl Bulk {
     fn leaves_out(&self, call: WriteCall<'_>, change: &Change) -> bool {
         matches!(self.which, PageSelection::Listed(..))
             && self.move_to.is_none()
-            && call.policy.places().fault_of(change).is_some()
+            && call.policy.fault_of(change).is_some()
     }
 
     /// The set of all changes and of the changes that mend links; if there is nothing to do, its

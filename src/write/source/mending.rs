@@ -310,7 +310,7 @@ async fn linker(
         ..page.clone()
     };
     let change = Change::between(page, after);
-    if call.policy.places().fault_of(&change).is_some() {
+    if call.policy.fault_of(&change).is_some() {
         return Ok(stays(place, NOT_ALLOWED));
     }
     if Wiki::check_size(&change).is_err() {

@@ -76,7 +76,7 @@ async fn chosen(
     for path in names {
         let place = (before.locale.clone(), path.clone());
         let by_it = change.clone().by_way_of(Some(path.clone()));
-        if taken.contains(&place) || policy.places().fault_of(&by_it).is_some() {
+        if taken.contains(&place) || policy.fault_of(&by_it).is_some() {
             continue;
         }
         match wiki.unbounded().pages_at(&before.locale, &path).await {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use wikijs_gate::change::Change;
 use wikijs_gate::error::{Code, Failure};
-use wikijs_gate::gates::WriteScope;
+use wikijs_gate::gates::Policy;
 use wikijs_gate::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
 use wikijs_gate::wiki::WikiError;
 use wikijs_gate::wiki::transport::classify::{
@@ -88,20 +88,16 @@ pub(crate) fn prefix(text: &str) {
 /// The gate lets nothing through but what is at or below an allowed prefix to the letter, and
 /// at or below no denied one in any spelling.
 pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied: &[Prefix]) {
-    let reads = wikijs_gate::page::ReadScope::default();
-    let policy = WriteScope {
-        reads: &reads,
-        allowed,
-        denied,
-        trash: None,
+    let policy = Policy {
+        allowed: allowed.map(<[Prefix]>::to_vec),
+        denied: denied.to_vec(),
+        ..Policy::default()
     };
     let climbs = path.split('/').any(|segment| matches!(segment, "." | ".."));
     let exactly = |prefix: &Prefix| is_below(prefix, locale, path, str::to_owned);
-    let is_allowed = policy
-        .allowed
-        .is_none_or(|all| !climbs && all.iter().any(exactly));
+    let is_allowed = allowed.is_none_or(|all| !climbs && all.iter().any(exactly));
     let trimmed = path.trim_matches('/');
-    let is_denied = policy.denied.iter().any(|prefix| {
+    let is_denied = denied.iter().any(|prefix| {
         is_below(prefix, locale, trimmed, lower) || is_below(prefix, locale, trimmed, upper)
     });
     let answer = gates_answer(&policy, &Change::delete(page(locale, path)));
@@ -111,10 +107,7 @@ pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied:
             // Not more than the words themselves: here the two ways of spelling are put together.
             let spell = |text: &str| upper(&lower(text));
             let likest = |prefix: &Prefix| is_below(prefix, locale, trimmed, spell);
-            assert!(
-                policy.denied.iter().any(likest),
-                "{locale} {path:?} {policy:?}"
-            );
+            assert!(denied.iter().any(likest), "{locale} {path:?} {policy:?}");
         }
         Some(code) => {
             assert_eq!(code, Code::PathNotAllowed);
@@ -166,7 +159,7 @@ fn page(locale: &str, path: &str) -> PageState {
 }
 
 /// What the gate says of a change; nothing where it lets it through.
-fn gates_answer(policy: &WriteScope<'_>, change: &Change) -> Option<Code> {
+fn gates_answer(policy: &Policy, change: &Change) -> Option<Code> {
     policy.fault_of(change).map(|failure| failure.code)
 }
 
