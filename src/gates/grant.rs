@@ -169,8 +169,8 @@ impl Grant {
             tools,
             prefixes,
             read_prefixes,
-            denied_read_prefixes,
-            denied_read_tags,
+            denied_read_prefixes: denied_prefixes,
+            denied_read_tags: denied_tags,
             dry_run,
             confirm,
             may_apply_in_dry_run,
@@ -178,22 +178,15 @@ impl Grant {
             expires: _,
         } = self;
         let (agent, reviewer) = (role == Role::Agent, role == Role::Reviewer);
+        let reads = agent || reviewer;
         let words = [
             ("sites", sites.is_some(), role != Role::Metrics),
             ("read-only", *read_only, agent),
             ("tools", tools.is_some(), agent),
-            ("prefixes", prefixes.is_some(), agent || reviewer),
-            ("read-prefixes", read_prefixes.is_some(), agent || reviewer),
-            (
-                "denied-read-prefixes",
-                denied_read_prefixes.is_some(),
-                agent || reviewer,
-            ),
-            (
-                "denied-read-tags",
-                denied_read_tags.is_some(),
-                agent || reviewer,
-            ),
+            ("prefixes", prefixes.is_some(), reads),
+            ("read-prefixes", read_prefixes.is_some(), reads),
+            ("denied-read-prefixes", denied_prefixes.is_some(), reads),
+            ("denied-read-tags", denied_tags.is_some(), reads),
             ("dry-run", *dry_run, agent),
             ("confirm", confirm.is_some(), agent),
             ("may-apply-in-dry-run", *may_apply_in_dry_run, reviewer),
@@ -224,13 +217,11 @@ impl Grant {
 
 /// The words that are in both lists; a list that is not there has all.
 fn common(one: Option<&Vec<String>>, other: Option<&Vec<String>>) -> Option<Vec<String>> {
-    match (one, other) {
-        (Some(one), Some(other)) => {
-            let both = one.iter().filter(|word| other.contains(word));
-            Some(both.cloned().collect())
-        }
-        (one, other) => one.or(other).cloned(),
-    }
+    let (Some(one), Some(other)) = (one, other) else {
+        return one.or(other).cloned();
+    };
+    let both = one.iter().filter(|word| other.contains(word));
+    Some(both.cloned().collect())
 }
 
 /// The words that are in one of both lists.

@@ -46,7 +46,8 @@ impl Guesser {
 #[derive(Debug, Default)]
 pub(super) struct Guesses {
     guessers: Mutex<HashMap<Arc<str>, Guesser>>,
-    wrong: Counter,
+    /// The number of wrong ones.
+    pub(super) wrong: Counter,
 }
 
 /// The reason why a guess did not count.
@@ -59,21 +60,8 @@ pub(super) enum Missed {
 }
 
 impl Guesses {
-    /// The number of wrong guesses.
-    pub(super) fn wrong(&self) -> u64 {
-        self.wrong.get()
-    }
-
     /// Looks at a guess, unless its guesser has to wait.
     pub(super) fn look(
-        &self,
-        of: &SessionId,
-        is_right: impl FnOnce() -> bool,
-    ) -> Result<(), Missed> {
-        self.look_at(Instant::now(), of, is_right)
-    }
-
-    fn look_at(
         &self,
         now: Instant,
         of: &SessionId,
@@ -129,26 +117,23 @@ mod tests {
     fn after_five_wrong_guesses_each_waits_longer_and_the_right_one_too() {
         let (guesses, me, mut now) = (Guesses::default(), SessionId::new("me"), Instant::now());
         for _ in 0..5 {
-            assert_eq!(guesses.look_at(now, &me, || false), Err(Missed::Wrong));
+            assert_eq!(guesses.look(now, &me, || false), Err(Missed::Wrong));
         }
         let mut waits = Vec::new();
         for _ in 0..12 {
-            let wait = wait(guesses.look_at(now, &me, || true)).expect("a wait");
+            let wait = wait(guesses.look(now, &me, || true)).expect("a wait");
             waits.push(wait.as_secs());
             now += wait;
-            assert_eq!(guesses.look_at(now, &me, || false), Err(Missed::Wrong));
+            assert_eq!(guesses.look(now, &me, || false), Err(Missed::Wrong));
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
-        assert_eq!(guesses.wrong(), 17);
+        assert_eq!(guesses.wrong.get(), 17);
         // Nobody else waits, and the right token ends the wait.
-        assert_eq!(
-            guesses.look_at(now, &SessionId::new("other"), || true),
-            Ok(())
-        );
+        assert_eq!(guesses.look(now, &SessionId::new("other"), || true), Ok(()));
         now += LONGEST;
-        assert_eq!(guesses.look_at(now, &me, || true), Ok(()));
-        assert_eq!(guesses.look_at(now, &me, || false), Err(Missed::Wrong));
-        assert_eq!(guesses.look_at(now, &me, || true), Ok(()));
+        assert_eq!(guesses.look(now, &me, || true), Ok(()));
+        assert_eq!(guesses.look(now, &me, || false), Err(Missed::Wrong));
+        assert_eq!(guesses.look(now, &me, || true), Ok(()));
     }
 
     #[test]
@@ -157,11 +142,11 @@ mod tests {
         let session = |name: &str| SessionId::new(name.to_owned()).of_client("ci#1");
         for name in ["a", "b", "c", "d", "e"] {
             assert_eq!(
-                guesses.look_at(now, &session(name), || false),
+                guesses.look(now, &session(name), || false),
                 Err(Missed::Wrong)
             );
         }
-        assert!(wait(guesses.look_at(now, &session("f"), || true)).is_some());
+        assert!(wait(guesses.look(now, &session("f"), || true)).is_some());
     }
 
     #[test]
@@ -169,11 +154,11 @@ mod tests {
         let (guesses, now) = (Guesses::default(), Instant::now());
         for name in 0..2 * MANY {
             let name = SessionId::new(name.to_string());
-            assert_eq!(guesses.look_at(now, &name, || false), Err(Missed::Wrong));
+            assert_eq!(guesses.look(now, &name, || false), Err(Missed::Wrong));
         }
         assert_eq!(guesses.guessers.lock().len(), MANY);
         let late = now + MEMORY;
-        assert_eq!(guesses.look_at(late, &SessionId::new("x"), || true), Ok(()));
+        assert_eq!(guesses.look(late, &SessionId::new("x"), || true), Ok(()));
         assert!(guesses.guessers.lock().is_empty());
     }
 }

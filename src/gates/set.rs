@@ -219,13 +219,11 @@ impl ChangeSet {
     /// A set that was asked for as a list; `None` if that is empty.
     pub fn list(id: CallId, changes: Vec<SetChange>) -> Option<Self> {
         let mut changes = changes.into_iter();
+        let first = changes.next()?;
         Some(Self {
-            id,
-            first: Box::new(changes.next()?),
             others: changes.collect(),
-            proposal: None,
-            note: None,
             list: Some(BatchDetails::default()),
+            ..Self::single(id, first)
         })
     }
 

@@ -1,6 +1,7 @@
 //! Keeps the operator's static token, and compares guesses with it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
@@ -49,7 +50,8 @@ impl StaticToken {
 
     /// Checks a given token, unless its guesser gave too many wrong ones before.
     pub(super) fn check(&self, of: &SessionId, given: &str) -> Result<(), Missed> {
-        self.guesses.look(of, || self.matches(given))
+        let is_right = || self.matches(given);
+        self.guesses.look(Instant::now(), of, is_right)
     }
 
     /// Its text, to search for it where it must not appear.
@@ -68,7 +70,7 @@ impl StaticToken {
 
     /// The number of wrong guesses.
     pub(super) fn wrong(&self) -> u64 {
-        self.guesses.wrong()
+        self.guesses.wrong.get()
     }
 }
 
