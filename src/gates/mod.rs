@@ -40,7 +40,7 @@ pub use narrowing::ClientLimits;
 pub use paths::{AllowedSet, paths};
 pub use permit::{MayGoBack, Permit, Step, SureStep};
 pub use policy::Policy;
-pub use preview_tokens::{Asked, PreviewStore, Previewed, Previews, SpentToken};
+pub use preview_tokens::{Asked, PreviewStore, Previewed, Previews, SessionPreviews, SpentToken};
 pub use refusal::{Gate, Gated, Refusal};
 pub use rules::{Cleared, Ruled, rules};
 pub use session::SessionId;

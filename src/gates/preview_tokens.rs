@@ -18,8 +18,8 @@ mod token;
 
 pub use asked::Asked;
 use quota::{gone_for, no_room};
-pub use shared::PreviewStore;
-use token::{claimed, uncounted};
+pub use shared::{PreviewStore, SessionPreviews};
+use token::uncounted;
 
 /// A preview as it was given: its token, and until when it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,10 +148,6 @@ impl Previews {
         Ok(())
     }
 
-    fn change(&self, token: &str, change: impl FnOnce(&mut PreviewEntry)) {
-        self.kept.lock().get_mut(token).map(change);
-    }
-
     /// Keeps the call for which a token was given. Its size counts from the next preview on.
     pub fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
         let mut kept = self.kept.lock();
@@ -196,27 +192,6 @@ impl Previews {
     pub fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf> {
         let kept = self.kept.lock();
         counting(&kept, session, token).map(|preview| preview.set.turn())
-    }
-
-    /// Uses up a token, among all servers that share it. Of two concurrent calls with one token, one gets
-    /// the proof.
-    ///
-    /// # Errors
-    /// As for [`Self::look`]; `AUDIT_UNAVAILABLE`.
-    pub async fn spend(
-        &self,
-        place: Option<&PreviewStore>,
-        session: &SessionId,
-        token: &str,
-    ) -> Result<SpentToken> {
-        counting(&self.kept.lock(), session, token)?;
-        if let Some(place) = place
-            && !self.claim(place, token).await?
-        {
-            self.kept.lock().remove(token);
-            return Err(claimed());
-        }
-        self.take(session, token)
     }
 
     /// Uses up a token of this server alone.

@@ -12,7 +12,7 @@ use crate::audit::{
 use crate::error::{Code, Failure, Result};
 use crate::gates::{
     self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
-    SpentToken, StandingApproval, WritePolicy,
+    SessionPreviews, SpentToken, StandingApproval, WritePolicy,
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
@@ -308,10 +308,7 @@ impl WriteContext {
 
     /// Keeps the call for which a preview's token was given, for other servers of this store too.
     pub async fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
-        let previews = &self.memory.previews;
-        previews.keep_asked(&caller.session, token, asked);
-        let place = self.preview_store(caller);
-        previews.share(place.as_ref(), &caller.session, token).await;
+        self.previews(caller).keep_asked(token, asked).await;
     }
 
     /// Fetches the preview of a token, if another server of this store gave it.
@@ -319,13 +316,26 @@ impl WriteContext {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
     pub async fn fetch_preview(&self, caller: &Caller, token: &str) -> Result<()> {
-        let (previews, place) = (&self.memory.previews, self.preview_store(caller));
-        previews.fetch(place.as_ref(), &caller.session, token).await
+        self.previews(caller).fetch(token).await
     }
 
-    /// The place of the previews that this caller's servers share, if they share any.
-    pub(super) fn preview_store(&self, caller: &Caller) -> Option<PreviewStore> {
-        PreviewStore::new(self.audit.store(), || self.gates_of(caller))
+    /// The previews of a caller.
+    pub(super) fn previews<'a>(&'a self, caller: &'a Caller) -> SessionPreviews<'a> {
+        SessionPreviews {
+            session: &caller.session,
+            here: &self.memory.previews,
+            place: PreviewStore::new(self.audit.store(), || self.gates_of(caller)),
+        }
+    }
+
+    /// The questions to the person behind a caller.
+    fn questions<'a>(&'a self, caller: &'a Caller) -> SessionPreviews<'a> {
+        let previews = self.previews(caller);
+        SessionPreviews {
+            here: &self.memory.questions,
+            place: previews.place.map(PreviewStore::of_questions),
+            ..previews
+        }
     }
 
     /// Keeps a set about which a person is asked for so long, with the call that asked; gives the question's name.
@@ -335,12 +345,10 @@ impl WriteContext {
         (set, asked): (ChangeSet, Asked),
         limit: Duration,
     ) -> Result<String> {
-        let (questions, session) = (&self.memory.questions, &caller.session);
-        let name = questions.offer_for(limit, session, set)?.token;
-        questions.keep_asked(session, &name, asked);
-        let place = self.preview_store(caller).map(PreviewStore::of_questions);
-        questions.share(place.as_ref(), session, &name).await;
-        Ok(name)
+        let questions = self.questions(caller);
+        let offered = questions.here.offer_for(limit, &caller.session, set)?;
+        questions.keep_asked(&offered.token, asked).await;
+        Ok(offered.token)
     }
 
     /// Uses up the question of a name, at whichever server it was asked; `None` if there is none for this call.
@@ -350,14 +358,14 @@ impl WriteContext {
         name: &str,
         asked: &Asked,
     ) -> Result<Option<SpentToken>> {
-        let (questions, session) = (&self.memory.questions, &caller.session);
-        let place = self.preview_store(caller).map(PreviewStore::of_questions);
-        questions.fetch(place.as_ref(), session, name).await?;
+        let questions = self.questions(caller);
+        questions.fetch(name).await?;
+        let kept = questions.here.asked(&caller.session, name);
         let is_own = |kept: Option<Asked>| kept.is_some_and(|kept| kept.is_same(asked));
-        if !questions.asked(session, name).is_ok_and(is_own) {
+        if !kept.is_ok_and(is_own) {
             return Ok(None);
         }
-        match questions.spend(place.as_ref(), session, name).await {
+        match questions.spend(name).await {
             Err(failure) if failure.code == Code::AuditUnavailable => Err(failure),
             spent => Ok(spent.ok()),
         }

@@ -89,9 +89,7 @@ impl WriteContext {
         id: CallId,
         from: usize,
     ) -> Result<Option<(usize, Vec<ChangeView>)>> {
-        let (previews, place) = (&self.memory.previews, self.preview_store(caller));
-        let shown = previews.shown_anywhere(place.as_ref(), &caller.session, id);
-        let Some(set) = shown.await? else {
+        let Some(set) = self.previews(caller).shown(id).await? else {
             return Ok(None);
         };
         let changes: Vec<SetChange> = set.iter().cloned().collect();

@@ -240,10 +240,8 @@ impl<'a> Pipeline<'a> {
             Ruling::Stop(stop, allowed) => {
                 if let (Stop::Propose, Some(token)) = (stop, shown) {
                     // The same preview becomes one proposal.
-                    let place = context.preview_store(caller);
-                    let previews = (&context.memory.previews, place.as_ref());
-                    let spent = Warrant::Preview(token).spend(previews, &caller.session);
-                    Box::pin(spent).await?;
+                    let previews = context.previews(caller);
+                    Box::pin(Warrant::Preview(token).spend(&previews)).await?;
                 }
                 self.stop(stop, allowed.set(), checked).await
             }
@@ -355,14 +353,11 @@ impl<'a> Pipeline<'a> {
         if let Some(proposal) = &mut self.held.proposal {
             proposal.begin().await?;
         }
-        let (previews, session) = (&context.memory.previews, &caller.session);
-        let wrote_whole =
-            self.request.says_whole_content() || warrant.wrote_whole(previews, session);
-        let change = &cleared.set().first().change;
-        let knowing = context.memory.reads.knowing(session, change, wrote_whole);
-        let place = context.preview_store(caller);
-        let spending = warrant.spend((previews, place.as_ref()), session);
-        let confirmation = Box::pin(spending).await?;
+        let previews = context.previews(caller);
+        let wrote_whole = self.request.says_whole_content() || warrant.wrote_whole(&previews);
+        let (reads, change) = (&context.memory.reads, &cleared.set().first().change);
+        let knowing = reads.knowing(&caller.session, change, wrote_whole);
+        let confirmation = Box::pin(warrant.spend(&previews)).await?;
         let proposal = cleared.set().proposal();
         self.record.confirmed(policy, &confirmation, proposal);
         let permit = gates::confirm(cleared, confirmation)?;
@@ -442,9 +437,8 @@ mod tests {
         let asked = Asked::new("wikijs_update_page", Map::new());
         one.desk.keep_asked(&caller, &token, asked).await;
         two.desk.fetch_preview(&caller, &token).await.unwrap();
-        let (call, place) = (CallId::new().unwrap(), one.desk.preview_store(&caller));
-        let spent = here.spend(place.as_ref(), session, &token);
-        assert!(call.during(spent).await.is_ok());
+        let (call, previews) = (CallId::new().unwrap(), one.desk.previews(&caller));
+        assert!(call.during(previews.spend(&token)).await.is_ok());
         let request = WriteRequest::Delete(Delete {
             id: 7,
             trash: None,

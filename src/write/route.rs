@@ -1,8 +1,8 @@
 //! Decides the route of a write once: from the level, and what the caller brought.
 
 use crate::gates::{
-    Approved, Confirmation, Enabled, Gate, Gated, Policy, PreviewStore, Previews, Refusal,
-    ReviewersYes, SessionId, TurnOf, WritePolicy, enabled,
+    Approved, Confirmation, Enabled, Gate, Gated, Policy, Refusal, ReviewersYes, SessionId,
+    SessionPreviews, TurnOf, WritePolicy, enabled,
 };
 
 use super::source::{WriteCall, WriteRequest};
@@ -122,11 +122,11 @@ impl Warrant {
 
     /// True if the confirmed preview was asked for with the content in full; the confirming call
     /// may leave it out.
-    pub(super) fn wrote_whole(&self, previews: &Previews, session: &SessionId) -> bool {
+    pub(super) fn wrote_whole(&self, previews: &SessionPreviews<'_>) -> bool {
         let Self::Preview(token) = self else {
             return false;
         };
-        let asked = previews.asked(session, token).ok().flatten();
+        let asked = previews.here.asked(previews.session, token).ok().flatten();
         asked.is_some_and(|asked| asked.says_whole_content())
     }
 
@@ -134,17 +134,13 @@ impl Warrant {
     ///
     /// # Errors
     /// `CONFIRM_EXPIRED`, if another call used the token first.
-    pub(super) async fn spend(
-        self,
-        (previews, place): (&Previews, Option<&PreviewStore>),
-        session: &SessionId,
-    ) -> Gated<Confirmation> {
+    pub(super) async fn spend(self, previews: &SessionPreviews<'_>) -> Gated<Confirmation> {
         Ok(match self {
             Self::StaticToken => Confirmation::StaticToken,
             Self::Person(approved) => Confirmation::Person(approved),
             Self::Reviewer(yes) => Confirmation::Reviewer(yes),
             Self::Preview(token) => {
-                let spent = previews.spend(place, session, &token).await;
+                let spent = previews.spend(&token).await;
                 Confirmation::Preview(spent.map_err(Refusal::by(Gate::Confirm))?)
             }
         })
@@ -163,7 +159,8 @@ mod tests {
         SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
-    use crate::write::testing::{office, policy, session, set, update};
+    use crate::write::caller::Asker;
+    use crate::write::testing::{caller, office, policy, session, set, update};
 
     const TOKEN: &str = "open sesame, please";
 
@@ -248,7 +245,7 @@ mod tests {
     #[test]
     fn only_a_previews_token_whose_call_gave_the_content_in_full_wrote_it_whole() {
         let office = office();
-        let desk = &office.desk;
+        let (desk, caller) = (&office.desk, caller(Asker::Nobody));
         let token = |argument: Option<&str>| {
             let shown = desk
                 .memory
@@ -271,7 +268,7 @@ mod tests {
             (Warrant::StaticToken, false),
             (Warrant::Reviewer(decision()), false),
         ] {
-            let wrote_whole = warrant.wrote_whole(&desk.memory.previews, &session());
+            let wrote_whole = warrant.wrote_whole(&desk.previews(&caller));
             assert_eq!(wrote_whole, expected);
         }
     }

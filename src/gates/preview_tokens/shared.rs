@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::super::{ChangeSet, SessionId};
-use super::token::has_form;
-use super::{Asked, PreviewEntry, Previews};
+use super::token::{claimed, has_form};
+use super::{Asked, PreviewEntry, Previews, SpentToken, counting};
 use crate::audit::{CallId, LineHash};
 use crate::error::{Code, Failure, Result};
 use crate::store::{
@@ -96,18 +96,37 @@ impl PreviewStore {
     }
 }
 
-impl Previews {
+/// Previews as one session has them.
+#[derive(Debug)]
+pub struct SessionPreviews<'a> {
+    /// The session.
+    pub session: &'a SessionId,
+    /// The previews of this server.
+    pub here: &'a Previews,
+    /// The place where servers share them, if they do.
+    pub place: Option<PreviewStore>,
+}
+
+impl SessionPreviews<'_> {
+    /// Keeps the call for which a token was given, and both where other servers find them.
+    pub async fn keep_asked(&self, token: &str, asked: Asked) {
+        self.here.keep_asked(self.session, token, asked);
+        self.share(token).await;
+    }
+
     /// Keeps a preview, with the call for which it was given, where other servers find it. One that cannot
     /// be kept does not count any more: its document may be there all the same.
-    pub async fn share(&self, place: Option<&PreviewStore>, session: &SessionId, token: &str) {
-        let Some(place) = place else { return };
-        let Some((preview, name)) = self.to_share(place, session, token) else {
+    pub(super) async fn share(&self, token: &str) {
+        let Some(place) = &self.place else { return };
+        let Some((preview, name)) = self.to_share(place, token) else {
             return;
         };
         // Others may find it from now on, whatever the answer is.
-        self.change(token, |preview| preview.is_shared = true);
-        let room = (place.most, self.life.saturating_mul(2));
-        let owner = owner_in_name(session.owner());
+        if let Some(preview) = self.here.kept.lock().get_mut(token) {
+            preview.is_shared = true;
+        }
+        let room = (place.most, self.here.life.saturating_mul(2));
+        let owner = owner_in_name(self.session.owner());
         let kept = place.on(move |store| {
             make_room(store, KIND, &owner, room)?;
             store.write_document(KIND, &name, &preview)
@@ -118,20 +137,15 @@ impl Previews {
         }
     }
 
-    fn to_share(
-        &self,
-        place: &PreviewStore,
-        session: &SessionId,
-        token: &str,
-    ) -> Option<(Vec<u8>, String)> {
-        let kept = self.kept.lock();
+    fn to_share(&self, place: &PreviewStore, token: &str) -> Option<(Vec<u8>, String)> {
+        let kept = self.here.kept.lock();
         let preview = kept.get(token)?;
         let asked = preview.asked.as_ref()?;
         let left = preview.expires.saturating_duration_since(Instant::now());
         let shared = SharedPreview {
             v: VERSION,
             life: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
-            session: session.fingerprint(),
+            session: self.session.fingerprint(),
             gates: place.gates,
             tool: asked.tool.to_string(),
             arguments: (*asked.arguments).clone(),
@@ -149,44 +163,37 @@ impl Previews {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
-    pub async fn fetch(
-        &self,
-        place: Option<&PreviewStore>,
-        session: &SessionId,
-        token: &str,
-    ) -> Result<()> {
-        let Some(place) = place else { return Ok(()) };
-        if self.used_by(session, token).is_some() || !has_form(token) {
+    pub async fn fetch(&self, token: &str) -> Result<()> {
+        let (here, session) = (self.here, self.session);
+        let Some(place) = &self.place else {
+            return Ok(());
+        };
+        if here.used_by(session, token).is_some() || !has_form(token) {
             return Ok(());
         }
-        if self.used_elsewhere(place, session, token).await? || self.kept.lock().contains_key(token)
-        {
+        if self.used_elsewhere(place, token).await? || here.kept.lock().contains_key(token) {
             return Ok(());
         }
         let ending = ending(token);
         // Another session's note of what used it up is no preview.
         let is_it = move |name: &str| name.ends_with(&ending) && !name.starts_with(USED);
-        match self.elsewhere(place, session, is_it).await? {
-            Some(preview) => self.insert(token.to_owned(), preview),
+        match self.elsewhere(place, is_it).await? {
+            Some(preview) => here.insert(token.to_owned(), preview),
             // It may have been used up between the two looks.
-            None => self.used_elsewhere(place, session, token).await.map(drop),
+            None => self.used_elsewhere(place, token).await.map(drop),
         }
     }
 
-    /// Whether a call at another server used a token up, which is known here from then on.
-    async fn used_elsewhere(
-        &self,
-        place: &PreviewStore,
-        session: &SessionId,
-        token: &str,
-    ) -> Result<bool> {
+    /// True if a call at another server used a token up, which is known here from then on.
+    async fn used_elsewhere(&self, place: &PreviewStore, token: &str) -> Result<bool> {
+        let (here, session) = (self.here, self.session);
         let name = used(session, token);
         let found = place.on(move |store| store.document(KIND, &name)).await?;
         let read = found.and_then(|bytes| serde_json::from_slice::<UsedPreview>(&bytes).ok());
         let read = read.filter(|read| read.session == session.fingerprint());
         if let Some(read) = &read {
-            self.kept.lock().remove(token);
-            self.note_used(session, token, read.call);
+            here.kept.lock().remove(token);
+            here.note_used(session, token, read.call);
         }
         Ok(read.is_some())
     }
@@ -195,19 +202,14 @@ impl Previews {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked.
-    pub async fn shown_anywhere(
-        &self,
-        place: Option<&PreviewStore>,
-        session: &SessionId,
-        set: CallId,
-    ) -> Result<Option<ChangeSet>> {
-        let here = self.shown(session, set);
-        let Some(place) = place.filter(|_| here.is_none()) else {
+    pub async fn shown(&self, set: CallId) -> Result<Option<ChangeSet>> {
+        let here = self.here.shown(self.session, set);
+        let Some(place) = self.place.as_ref().filter(|_| here.is_none()) else {
             return Ok(here);
         };
         let beginning = format!("{set}.");
         let is_it = move |name: &str| name.starts_with(&beginning);
-        let found = self.elsewhere(place, session, is_it).await?;
+        let found = self.elsewhere(place, is_it).await?;
         Ok(found.map(|preview| preview.set))
     }
 
@@ -215,7 +217,6 @@ impl Previews {
     async fn elsewhere(
         &self,
         place: &PreviewStore,
-        session: &SessionId,
         is_it: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<Option<PreviewEntry>> {
         let found = place.on(move |store| {
@@ -235,11 +236,28 @@ impl Previews {
         };
         let left = Duration::from_millis(shared.life).saturating_sub(age);
         let counts = shared.v == VERSION
-            && shared.session == session.fingerprint()
+            && shared.session == self.session.fingerprint()
             && shared.gates == place.gates
             && !left.is_zero();
         let asked = Asked::new(shared.tool, shared.arguments);
-        Ok(counts.then(|| PreviewEntry::shared(session.clone(), shared.set, asked, left)))
+        let session = self.session.clone();
+        Ok(counts.then(|| PreviewEntry::shared(session, shared.set, asked, left)))
+    }
+
+    /// Uses up a token, among all servers that share it. Of two concurrent calls with one token, one gets
+    /// the proof.
+    ///
+    /// # Errors
+    /// As for [`Previews::look`]; `AUDIT_UNAVAILABLE`.
+    pub async fn spend(&self, token: &str) -> Result<SpentToken> {
+        counting(&self.here.kept.lock(), self.session, token)?;
+        if let Some(place) = &self.place
+            && !self.claim(place, token).await?
+        {
+            self.here.kept.lock().remove(token);
+            return Err(claimed());
+        }
+        self.here.take(self.session, token)
     }
 
     /// Leaves a document that names the call, and takes that of the token away; `false` if another server did so
@@ -247,9 +265,9 @@ impl Previews {
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE` if the store cannot be asked: the token may be used up then.
-    pub(super) async fn claim(&self, place: &PreviewStore, token: &str) -> Result<bool> {
+    async fn claim(&self, place: &PreviewStore, token: &str) -> Result<bool> {
         let shared = {
-            let kept = self.kept.lock();
+            let kept = self.here.kept.lock();
             let preview = kept.get(token).filter(|preview| preview.is_shared);
             preview.map(|preview| (document(preview, token), preview.session.clone()))
         };

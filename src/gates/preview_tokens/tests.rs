@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::quota::{MAX_BYTES, MAX_PREVIEWS};
-use super::{Asked, PreviewStore, Previews};
+use super::{Asked, PreviewStore, Previews, SessionPreviews};
 use crate::audit::{CallId, LineHash};
 use crate::change::Change;
 use crate::error::Code;
@@ -203,6 +203,15 @@ fn large_previews_wait_beside_each_other() {
     );
 }
 
+/// Previews as a session has them where servers share this place.
+fn by<'a>(here: &'a Previews, place: &PreviewStore, session: &'a SessionId) -> SessionPreviews<'a> {
+    SessionPreviews {
+        session,
+        here,
+        place: Some(place.clone()),
+    }
+}
+
 #[tokio::test]
 async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -217,8 +226,8 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let (id, token) = (set.id(), one.offer(&ours, set.clone()).expect("a token"));
     let token = token.token;
     let arguments = json!({ "id": 7 }).as_object().cloned().unwrap_or_default();
-    one.keep_asked(&ours, &token, Asked::new("wikijs_delete_page", arguments));
-    one.share(Some(&place), &ours, &token).await;
+    let asked = Asked::new("wikijs_delete_page", arguments);
+    by(&one, &place, &ours).keep_asked(&token, asked).await;
     let names = store.documents(DocumentKind::Preview).expect("documents");
     assert_eq!(names.len(), 1);
     assert!(
@@ -227,17 +236,20 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     );
 
     // Neither another session nor another policy finds it.
-    two.fetch(Some(&place), &theirs, &token)
+    by(&two, &place, &theirs)
+        .fetch(&token)
         .await
         .expect("an answer");
     assert!(two.look(&theirs, &token).is_err());
     let stricter = PreviewStore::new(&store, || LineHash::new(b"other")).expect("a store");
-    two.fetch(Some(&stricter), &ours, &token)
+    by(&two, &stricter, &ours)
+        .fetch(&token)
         .await
         .expect("an answer");
     assert!(two.look(&ours, &token).is_err());
 
-    two.fetch(Some(&place), &ours, &token)
+    by(&two, &place, &ours)
+        .fetch(&token)
         .await
         .expect("an answer");
     assert!(
@@ -248,8 +260,8 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     let asked = two.asked(&ours, &token).expect("it counts").expect("kept");
     assert_eq!(&*asked.tool, "wikijs_delete_page");
     assert_eq!(asked.arguments["id"], 7);
-    let shown = three.shown_anywhere(Some(&place), &ours, id);
-    let shown = shown.await.expect("an answer");
+    let shown = by(&three, &place, &ours).shown(id).await;
+    let shown = shown.expect("an answer");
     assert_eq!(shown.map(|set| set.id()), Some(id));
     assert!(
         three.look(&ours, &token).is_err(),
@@ -257,31 +269,31 @@ async fn a_preview_counts_at_every_server_of_a_remote_store_and_once() {
     );
 
     let call = CallId::new().expect("a call");
-    let spent = call.during(two.spend(Some(&place), &ours, &token)).await;
+    let spent = call.during(by(&two, &place, &ours).spend(&token)).await;
     assert!(spent.is_ok());
     // The call of a server that had not heard of it used nothing up.
     let late = CallId::new().expect("a call");
-    let refused = late.during(one.spend(Some(&place), &ours, &token)).await;
+    let refused = late.during(by(&one, &place, &ours).spend(&token)).await;
     let refused = refused.expect_err("it was used up");
     assert!(refused.hint.contains("do not repeat"), "{refused:?}");
     assert_eq!(one.used_by(&ours, &token), None);
     for server in [&one, &two, &three] {
-        server
-            .fetch(Some(&place), &ours, &token)
+        by(server, &place, &ours)
+            .fetch(&token)
             .await
             .expect("an answer");
         // Each says which call used it up.
         assert_eq!(server.used_by(&ours, &token), Some(call));
-        assert!(server.spend(Some(&place), &ours, &token).await.is_err());
+        assert!(by(server, &place, &ours).spend(&token).await.is_err());
     }
     // Another session looks for a note of its own, before and after the previews, and opens no other.
     let before = read.load(Ordering::Relaxed);
-    let found = two.fetch(Some(&place), &theirs, &token).await;
+    let found = by(&two, &place, &theirs).fetch(&token).await;
     assert!(found.is_ok() && two.used_by(&theirs, &token).is_none());
     assert_eq!(read.load(Ordering::Relaxed) - before, 2);
     // One that could not be shared counts where it was given.
     let alone = one.offer(&ours, change()).expect("a token").token;
-    assert!(one.spend(Some(&place), &ours, &alone).await.is_ok());
+    assert!(by(&one, &place, &ours).spend(&alone).await.is_ok());
 }
 
 #[tokio::test]
@@ -294,8 +306,7 @@ async fn what_used_a_token_up_is_noted_before_its_preview_is_gone() {
     let shown = async || {
         let token = one.offer(&ours, change()).expect("a token").token;
         let asked = Asked::new("wikijs_delete_page", serde_json::Map::new());
-        one.keep_asked(&ours, &token, asked);
-        one.share(Some(&place), &ours, &token).await;
+        by(&one, &place, &ours).keep_asked(&token, asked).await;
         token
     };
     // Whoever comes while another server uses the token up is not told to begin anew.
@@ -305,10 +316,8 @@ async fn what_used_a_token_up_is_noted_before_its_preview_is_gone() {
     });
     let lease = LeaseName::document(DocumentKind::Preview, &name);
     let lease = store.try_lease(&lease, LeaseMode::Alone).unwrap().unwrap();
-    let refused = one
-        .spend(Some(&place), &ours, &token)
-        .await
-        .expect_err("late");
+    let refused = by(&one, &place, &ours).spend(&token).await;
+    let refused = refused.expect_err("late");
     assert!(refused.hint.contains("do not repeat"), "{refused:?}");
     drop(lease);
 
@@ -328,9 +337,10 @@ async fn what_used_a_token_up_is_noted_before_its_preview_is_gone() {
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir_all(file.join("full")).unwrap();
     let call = CallId::new().expect("a call");
-    let failed = call.during(one.spend(Some(&place), &ours, &token)).await;
+    let failed = call.during(by(&one, &place, &ours).spend(&token)).await;
     assert_eq!(failed.expect_err("a fault").code, Code::AuditUnavailable);
-    two.fetch(Some(&place), &ours, &token)
+    by(&two, &place, &ours)
+        .fetch(&token)
         .await
         .expect("an answer");
     assert_eq!(two.used_by(&ours, &token), Some(call));
@@ -360,7 +370,7 @@ async fn where_the_store_is_away_a_failure_says_of_previews_or_questions_what_th
         ),
     ] {
         let here = Previews::new(Previews::LIFE);
-        let failed = here.fetch(Some(&place), &session, &token).await;
+        let failed = by(&here, &place, &session).fetch(&token).await;
         let message = failed.expect_err("no store").message;
         assert!(message.starts_with(said), "{message}");
     }
@@ -376,8 +386,9 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     let asked = || Asked::new("wikijs_delete_page", serde_json::Map::new());
     let offer = async |server: &Previews, session: &SessionId| {
         let token = server.offer(session, change()).expect("a token").token;
-        server.keep_asked(session, &token, asked());
-        server.share(Some(&place), session, &token).await;
+        by(server, &place, session)
+            .keep_asked(&token, asked())
+            .await;
         token
     };
     let few = SessionId::new("a/1").owned_by("a");
@@ -392,12 +403,12 @@ async fn one_clients_many_previews_push_out_none_of_others_at_any_server() {
     // A server that showed none of them finds those that are left.
     let mut found = Vec::new();
     for token in [&kept].into_iter().chain(&tokens) {
-        let by = if token == &kept { &few } else { &session };
-        servers[2]
-            .fetch(Some(&place), by, token)
+        let own = if token == &kept { &few } else { &session };
+        by(&servers[2], &place, own)
+            .fetch(token)
             .await
             .expect("an answer");
-        let spent = servers[2].spend(Some(&place), by, token).await;
+        let spent = by(&servers[2], &place, own).spend(token).await;
         found.push(spent.is_ok());
     }
     assert!(found[0], "the other client's counts everywhere");

@@ -231,11 +231,11 @@ async fn any_server_takes_the_answer_to_a_question_once_and_for_its_call_alone()
     let update = set(update(1));
     let name = handed_out(&one, &update, "why").await;
     // Its name confirms no preview.
-    let session = session();
-    let place = other.desk.preview_store(&caller(Asker::Nobody)).unwrap();
-    let previews = &other.desk.memory.previews;
-    previews.fetch(Some(&place), &session, &name).await.unwrap();
-    assert!(previews.look(&session, &name).is_err());
+    let caller = caller(Asker::Nobody);
+    let previews = other.desk.previews(&caller);
+    assert!(previews.place.is_some());
+    previews.fetch(&name).await.unwrap();
+    assert!(previews.here.look(&session(), &name).is_err());
     let Ok(Brought::Yes(approved)) = answer(&other, &name, yes).await else {
         panic!("a yes");
     };
