@@ -1,5 +1,6 @@
 //! Models the operator's policy for writes.
 
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -256,6 +257,13 @@ impl Policy {
             *limit = time;
         }
         self
+    }
+
+    /// The secrets of this server, which must not be in any text: the key of the wiki, and the static
+    /// token.
+    pub fn secrets_beside<'a>(&'a self, key: &'a str) -> Vec<&'a str> {
+        let token = self.static_token.iter().map(StaticToken::expose);
+        iter::once(key).chain(token).collect()
     }
 
     /// The number of wrong static tokens.

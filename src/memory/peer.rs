@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use reqwest::header::{ACCEPT, HeaderMap};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -62,15 +63,10 @@ impl MemoryPeer {
         network: &Network,
         message: &ExchangeMessage,
     ) -> Result<ExchangeReply, String> {
-        let token = match &self.token {
-            Some(token) => Some(
-                token
-                    .load()
-                    .await
-                    .map_err(|why| format!("its token {why}"))?,
-            ),
-            None => None,
-        };
+        let token = OptionFuture::from(self.token.as_ref().map(SecretSource::load)).await;
+        let token = token
+            .transpose()
+            .map_err(|why| format!("its token {why}"))?;
         let network = Network {
             headers: HeaderMap::new(),
             certificate: None,

@@ -83,16 +83,8 @@ impl Words {
         // Too many words begin with one letter.
         let begins = |one: &str, word: &str| one == word || word.len() > 1 && one.starts_with(word);
         let is_there = |all: &str, word: &String| all.split(' ').any(|one| begins(one, word));
-        let own = self
-            .spaced
-            .iter()
-            .filter(|word| is_there(&words, word))
-            .count()
-            + self
-                .pairs
-                .iter()
-                .filter(|pair| is_there(&pairs, pair))
-                .count();
+        let found = |own: &[String], all: &str| own.iter().filter(|it| is_there(all, it)).count();
+        let own = found(&self.spaced, &words) + found(&self.pairs, &pairs);
         if own == 0 {
             let is_there = memory.content.to_lowercase().contains(&self.literal);
             return is_there.then_some(1.0);

@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Memory, MemoryError, MemoryLine, MemoryOwner, Timestamp, digest};
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, MemoryId};
-use crate::store::{DocumentKind, HeldLease, LeaseName, Store, blocking};
+use crate::store::{DocumentKind, HeldLease, LeaseName, blocking};
 
 /// The most memories of one owner; and of those that were forgotten.
 pub(super) const MOST: usize = 1_000;
@@ -26,7 +25,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The memories of the clients of one wiki; other processes may work on the same.
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
-    files: Files,
+    /// The wiki's log, on which each change is put before it is made.
+    log: AuditLog,
     /// The directory in which they are stored.
     pub dir: PathBuf,
 }
@@ -43,7 +43,7 @@ pub struct AuditNote {
 /// The memories while nobody else changes them.
 #[derive(Debug)]
 pub struct Memories {
-    files: Files,
+    store: MemoryStore,
     /// The time at which this began.
     pub now: Timestamp,
     owners: BTreeMap<String, OwnerMemories>,
@@ -57,24 +57,14 @@ struct OwnerMemories {
     after: Vec<Memory>,
 }
 
-/// A change that is made and not yet there for others.
-struct Begun<T> {
-    lease: HeldLease,
-    files: Files,
-    value: T,
-    note: Option<AuditNote>,
-    /// The new texts by the names of their documents; `None` for one that is not needed any more.
-    texts: Vec<(String, Option<String>)>,
-}
+/// New texts by the names of their documents; `None` for one that is not needed any more.
+type NewTexts = Vec<(String, Option<String>)>;
 
 impl MemoryStore {
     /// The memories of the wiki whose log this is. Nothing on the disk is touched.
     pub fn of(log: &AuditLog) -> Self {
         Self {
-            files: Files {
-                wiki: log.wiki().into(),
-                store: Arc::clone(log.store()),
-            },
+            log: log.clone(),
             dir: log.runs.dir().join("memory"),
         }
     }
@@ -84,12 +74,8 @@ impl MemoryStore {
     /// # Errors
     /// If its file cannot be read.
     pub async fn of_owner(&self, owner: &MemoryOwner) -> Result<Vec<Memory>, MemoryError> {
-        let (files, key) = (self.files.clone(), owner.key.clone());
-        blocking(move || {
-            let read = files.lines(&digest(&key))?;
-            Ok(read.into_iter().map(|line| line.memory).collect())
-        })
-        .await
+        let (own, key) = (self.clone(), owner.key.clone());
+        blocking(move || own.memories(&key)).await
     }
 
     /// Everything, each memory with its owner.
@@ -97,11 +83,11 @@ impl MemoryStore {
     /// # Errors
     /// If a file cannot be read.
     pub async fn all(&self) -> Result<Vec<MemoryLine>, MemoryError> {
-        let files = self.files.clone();
+        let own = self.clone();
         blocking(move || {
             let mut all = Vec::new();
-            for name in files.list()? {
-                all.extend(files.lines(&name)?);
+            for name in own.list()? {
+                all.extend(own.lines(&name)?);
             }
             Ok(all)
         })
@@ -115,22 +101,19 @@ impl MemoryStore {
     /// What the work says; that there is no room; that it cannot be put on record; the disk's.
     pub async fn change<T: Send + 'static>(
         &self,
-        audit: &AuditLog,
         record: AuditEntry,
         work: impl FnOnce(&mut Memories) -> Result<(T, Option<AuditNote>), MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
-        let (own, audit) = (self.clone(), audit.clone());
+        let (own, begun, audit) = (self.clone(), self.clone(), self.log.clone());
         let all = async move {
             let name = LeaseName::MEMORIES;
             let lease = audit.leases.alone(&name, LONGEST_WAIT).await?;
-            let begun = blocking(move || own.files.begin(lease, work)).await?;
-            let note = begun.note.clone();
+            let (value, note, texts) = blocking(move || begun.begin(work)).await?;
             if let Some(note) = &note {
                 audit.record(told(&record, note)).await?;
             }
-            let done = blocking(move || begun.finish()).await;
-            let failed = done.as_ref().err().cloned();
-            if let (Some(error), Some(note)) = (failed, note) {
+            let done = blocking(move || own.finish(&lease, texts)).await;
+            if let (Err(error), Some(note)) = (&done, note) {
                 let undone = AuditNote {
                     decision: "not_done",
                     ..note
@@ -139,7 +122,7 @@ impl MemoryStore {
                 // The first failure is the one to report.
                 let _ = audit.record(told(&record, &undone)).await;
             }
-            done
+            done.map(|()| value)
         };
         tokio::spawn(all)
             .await
@@ -154,8 +137,7 @@ impl Memories {
     /// If its file cannot be read.
     pub fn of(&mut self, owner: &MemoryOwner) -> Result<&mut Vec<Memory>, MemoryError> {
         if !self.owners.contains_key(&owner.key) {
-            let read = self.files.lines(&digest(&owner.key))?;
-            let before: Vec<Memory> = read.into_iter().map(|line| line.memory).collect();
+            let before = self.store.memories(&owner.key)?;
             let known = OwnerMemories {
                 owner: owner.clone(),
                 after: before.clone(),
@@ -239,17 +221,10 @@ pub fn purge(all: &mut Vec<Memory>, now: Timestamp) {
     all.retain(|one| one.forgotten.is_none_or(|at| at >= oldest));
 }
 
-/// The documents of one wiki's memories.
-#[derive(Debug, Clone)]
-struct Files {
-    wiki: Arc<str>,
-    store: Arc<dyn Store>,
-}
-
-impl Files {
+impl MemoryStore {
     /// The names of the documents of all owners.
     fn list(&self) -> Result<Vec<String>, MemoryError> {
-        let listed = self.store.documents(DocumentKind::Memories)?;
+        let listed = self.log.store().documents(DocumentKind::Memories)?;
         let mut names: Vec<String> = listed.into_iter().map(|it| it.name).collect();
         names.sort();
         Ok(names)
@@ -257,7 +232,7 @@ impl Files {
 
     /// The lines of a document; none if there is none.
     fn lines(&self, name: &str) -> Result<Vec<MemoryLine>, MemoryError> {
-        let bytes = self.store.document(DocumentKind::Memories, name)?;
+        let bytes = self.log.store().document(DocumentKind::Memories, name)?;
         let text = String::from_utf8(bytes.unwrap_or_default());
         let read = text.map_err(|_| "is not UTF-8".to_owned());
         let read: Result<Vec<MemoryLine>, String> =
@@ -268,20 +243,25 @@ impl Files {
         })
     }
 
+    /// The memories of the owner with this key.
+    fn memories(&self, key: &str) -> Result<Vec<Memory>, MemoryError> {
+        let read = self.lines(&digest(key))?;
+        Ok(read.into_iter().map(|line| line.memory).collect())
+    }
+
     /// Makes a change; nothing is written yet.
     fn begin<T>(
         self,
-        lease: HeldLease,
         work: impl FnOnce(&mut Memories) -> Result<(T, Option<AuditNote>), MemoryError>,
-    ) -> Result<Begun<T>, MemoryError> {
+    ) -> Result<(T, Option<AuditNote>, NewTexts), MemoryError> {
         let mut memories = Memories {
-            files: self,
+            store: self,
             now: Timestamp::now(),
             owners: BTreeMap::new(),
         };
         let (value, note) = work(&mut memories)?;
-        let Memories { files, now, owners } = memories;
-        let mut texts = Vec::new();
+        let Memories { store, now, owners } = memories;
+        let mut texts = NewTexts::new();
         for (key, mut own) in owners {
             purge(&mut own.after, now);
             if own.after == own.before {
@@ -294,12 +274,12 @@ impl Files {
                 texts.push((digest(&key), None));
                 continue;
             }
-            if own.before.is_empty() && files.list()?.len() >= MOST_OWNERS {
+            if own.before.is_empty() && store.list()?.len() >= MOST_OWNERS {
                 return Err(MemoryError::TooManyOwners);
             }
             let mut text = String::new();
             for memory in own.after {
-                let line = MemoryLine::of(&files.wiki, own.owner.clone(), memory);
+                let line = MemoryLine::of(store.log.wiki(), own.owner.clone(), memory);
                 text.push_str(&serde_json::to_string(&line).map_err(std::io::Error::from)?);
                 text.push('\n');
             }
@@ -307,27 +287,20 @@ impl Files {
         }
         // What is handed over is there twice rather than not at all, if the process is killed.
         texts.sort_by_key(|(_, text)| text.is_none());
-        Ok(Begun {
-            lease,
-            files,
-            value,
-            note,
-            texts,
-        })
+        Ok((value, note, texts))
     }
-}
 
-impl<T> Begun<T> {
-    fn finish(self) -> Result<T, MemoryError> {
-        let (store, kind) = (&self.files.store, DocumentKind::Memories);
-        let fence = self.lease.fence();
-        for (name, text) in self.texts {
+    /// Writes the new texts of a change that is on record.
+    fn finish(&self, lease: &HeldLease, texts: NewTexts) -> Result<(), MemoryError> {
+        let (store, kind) = (self.log.store(), DocumentKind::Memories);
+        let fence = lease.fence();
+        for (name, text) in texts {
             match text {
                 Some(text) => store.write_held(fence, (kind, &name), text.as_bytes())?,
                 None => drop(store.remove_held(fence, kind, &name)?),
             }
         }
-        Ok(self.value)
+        Ok(())
     }
 }
 

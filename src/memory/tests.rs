@@ -60,7 +60,7 @@ impl Own {
         work: impl FnOnce(&mut Memories) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
         let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Memory);
-        let change = self.store.change(&self.log, entry, |memories| {
+        let change = self.store.change(entry, |memories| {
             let note = AuditNote {
                 decision: "remembered",
                 reason: "test".to_owned(),
@@ -186,7 +186,6 @@ async fn a_handover_gives_the_most_important_first_and_what_has_no_room_can_be_r
         .unwrap();
     let give = || {
         own.store.change(
-            &own.log,
             AuditEntry::new(CallId::new().unwrap(), AuditEvent::Memory),
             |all| all.hand_over(&owner("child"), &owner("maker")),
         )

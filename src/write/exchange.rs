@@ -235,7 +235,7 @@ impl WriteContext {
         let known: BTreeSet<MemoryId> = known.iter().map(|one| one.id).collect();
         let sha = digest(said.lines);
         let (owner, joins, mut same) = (owner.clone(), said.joins, said.states);
-        let done = self.house.memories.change(&self.audit, record, move |memories| {
+        let done = self.house.memories.change(record, move |memories| {
             let own = memories.of(&owner)?.iter().map(|one| one.id);
             let hidden: BTreeSet<MemoryId> = own.filter(|id| !known.contains(id)).collect();
             import.all.retain(|(_, one)| !hidden.contains(&one.id));

@@ -1,7 +1,7 @@
 //! Remembers, recalls and forgets for callers. An entry about a page follows that page: where the
 //! page may not be read, it is as if the entry were not there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -105,15 +105,11 @@ impl WriteContext {
         named.extend(what.id.map(|id| ("id", id)));
         named.extend(what.supersedes.map(|id| ("supersedes", id)));
         self.own(&owner, &named).await?;
-        let argument = if what.id.is_some() {
-            "id"
-        } else {
-            "supersedes"
-        };
+        let argument = what.id.map_or("supersedes", |_| "id");
         let record = record.memory(page.as_ref());
         let (of, author) = (owner.clone(), caller.client.shown().to_owned());
         let new = MemoryId::new()?;
-        let done = memories.change(&self.audit, record, move |memories| {
+        let done = memories.change(record, move |memories| {
             remembered(memories, &of, &what, page, (new, &author))
         });
         match done.await {
@@ -151,7 +147,7 @@ impl WriteContext {
         let ids: HashSet<MemoryId> = found.iter().map(|one| one.memory.id).collect();
         if !ids.is_empty() && self.refusal_of(caller).is_none() {
             let record = self.record_of(caller)?.memory(None);
-            let used = memories.change(&self.audit, record, move |memories| {
+            let used = memories.change(record, move |memories| {
                 let now = memories.now;
                 let all = memories.of(&owner)?.iter_mut();
                 for one in all.filter(|one| ids.contains(&one.id)) {
@@ -181,15 +177,15 @@ impl WriteContext {
         let known = self.own(&owner, &[(ARGUMENT, id)]).await?;
         let page = known.first().and_then(|known| known.page.as_ref());
         let record = record.memory(page);
-        let done = memories.change(&self.audit, record, move |memories| {
+        let done = memories.change(record, move |memories| {
             let now = memories.now;
             let memory = memories.own(&owner, id)?;
             memory.end(now, None);
-            let (decision, reason) = ("forgotten", note_of(memory));
-            Ok((
-                now.plus_days(KEPT_DAYS),
-                Some(AuditNote { decision, reason }),
-            ))
+            let note = AuditNote {
+                decision: "forgotten",
+                reason: note_of(memory),
+            };
+            Ok((now.plus_days(KEPT_DAYS), Some(note)))
         });
         done.await.map_err(|error| failure(&error, ARGUMENT))
     }
@@ -211,9 +207,7 @@ impl WriteContext {
         if memories.of_owner(&from).await.map_err(failed)?.is_empty() {
             return Ok(0);
         }
-        let done = memories.change(&self.audit, record, move |memories| {
-            memories.hand_over(&from, &to)
-        });
+        let done = memories.change(record, move |memories| memories.hand_over(&from, &to));
         done.await.map_err(failed)
     }
 
@@ -254,14 +248,8 @@ impl WriteContext {
     /// The kinds of secrets in a text, if there are any.
     fn secrets_in(&self, text: &str) -> Option<Vec<&'static str>> {
         let key = self.wiki.key();
-        let mut own = vec![key.expose()];
-        if let Some(token) = &self.policy.static_token {
-            own.push(token.expose());
-        }
-        let mut names: Vec<&str> = secrets(text, &own)
-            .iter()
-            .map(|one| one.kind.name)
-            .collect();
+        let found = secrets(text, &self.policy.secrets_beside(key.expose()));
+        let mut names: Vec<&str> = found.iter().map(|one| one.kind.name).collect();
         names.dedup();
         (!names.is_empty()).then_some(names)
     }
@@ -294,20 +282,17 @@ impl WriteContext {
             .iter_mut()
             .filter_map(|one| Some(page(one).as_ref()?.id));
         let ids: HashSet<i64> = ids.collect();
-        let places = if ids.is_empty() {
-            HashMap::new()
-        } else {
-            self.wiki.places_of(&ids).await?
-        };
-        all.retain_mut(|one| match page(one) {
-            None => true,
-            Some(page) => match places.get(&page.id) {
-                Some((locale, path)) => {
-                    (page.locale, page.path) = (locale.clone(), path.clone());
-                    true
-                }
-                None => false,
-            },
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let places = self.wiki.places_of(&ids).await?;
+        all.retain_mut(|one| {
+            let Some(page) = page(one) else { return true };
+            let place = places.get(&page.id).cloned();
+            place.is_some_and(|place| {
+                (page.locale, page.path) = place;
+                true
+            })
         });
         Ok(())
     }
@@ -323,15 +308,11 @@ impl WriteContext {
             return Ok(Vec::new());
         };
         let all = self.own_memories(owner, argument).await?;
-        let mut found = Vec::new();
-        for (argument, id) in named {
-            let one = all.iter().find(|one| one.id == *id);
-            found.push(
-                one.cloned()
-                    .ok_or_else(|| failure(&MemoryError::NoSuch, argument))?,
-            );
-        }
-        Ok(found)
+        let found = named.iter().map(|(argument, id)| {
+            let one = all.iter().find(|one| one.id == *id).cloned();
+            one.ok_or_else(|| failure(&MemoryError::NoSuch, argument))
+        });
+        found.collect()
     }
 
     /// The memories with the least health, for a caller whose store is full.
@@ -424,10 +405,8 @@ fn remembered(
     }
     all.push(made);
     let decision = state;
-    Ok((
-        RememberResult { id, state },
-        Some(AuditNote { decision, reason }),
-    ))
+    let note = AuditNote { decision, reason };
+    Ok((RememberResult { id, state }, Some(note)))
 }
 
 /// The memory as it shall be.

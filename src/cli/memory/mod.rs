@@ -77,7 +77,7 @@ impl MemoryCommandContext {
             tool: Some(command.to_owned()),
             ..AuditEntry::new(call, AuditEvent::Memory)
         };
-        self.memories.change(&self.log, entry, work).await
+        self.memories.change(entry, work).await
     }
 }
 
