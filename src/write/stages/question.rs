@@ -45,11 +45,10 @@ pub(crate) fn message(
     if let Some(call) = undoes {
         text.say(&format!("Takes back: call {call}"));
     }
-    let mut room = VALUES;
-    text.note(note, &mut room);
+    text.note(note);
     text.say("Path:");
-    text.quote(&place(target), VALUES.lines, &mut room);
-    text.new_path(change, &mut room);
+    text.quote(&place(target), VALUES.lines);
+    text.new_path(change);
     let fields = Field::names(&change.fields());
     text.say(&format!("Fields: {}", fields.join(", ")));
     if !change.lost().is_empty() {
@@ -59,7 +58,7 @@ pub(crate) fn message(
     if change.leaves_for_good() {
         text.say("Cannot return: the wiki makes no page at this path any more");
     }
-    text.values(change, &mut room);
+    text.values(change);
     for field in change.fields() {
         if let Some((diff, lines)) = change.code_diff(field) {
             text.differ(field.name(), &diff, lines);
@@ -73,7 +72,7 @@ pub(crate) fn message(
     let is_said =
         |code: &str| ["hidden_text_added", "cannot_return", "loss_accepted"].contains(&code);
     let warnings = warnings.iter().filter(|warning| !is_said(&warning.code));
-    text.warn(warnings, &mut room);
+    text.warn(warnings);
     text.said
 }
 
@@ -105,8 +104,7 @@ pub(crate) fn message_of_set(
             format!("these {all} changes")
         }
     ));
-    let mut room = VALUES;
-    text.note(set.note(), &mut room);
+    text.note(set.note());
     let (mut diffs, mut counts) = (String::new(), LineCounts::default());
     let each = each.iter().map(Vec::as_slice).chain(iter::repeat(&[][..]));
     for (number, (one, warnings)) in set.iter().zip(each).enumerate() {
@@ -127,11 +125,11 @@ pub(crate) fn message_of_set(
         );
         let (operation, target) = (change.operation(), change.target());
         text.say(&format!("{operation}{}: {what}", numbered(target)));
-        text.quote(&place(target), VALUES.lines, &mut room);
-        text.new_path(change, &mut room);
-        text.warn(warnings.iter(), &mut room);
+        text.quote(&place(target), VALUES.lines);
+        text.new_path(change);
+        text.warn(warnings);
     }
-    text.warn(warnings.iter(), &mut room);
+    text.warn(warnings);
     let mending = set.batch().mending.as_ref();
     let left = mending.map_or(0, |mending| mending.left.len());
     if left > 0 {
@@ -153,16 +151,19 @@ struct ForeignTextBudget {
 }
 
 /// A text under construction.
-#[derive(Default)]
 struct QuestionText {
     said: String,
+    /// The room for paths and values that is left.
+    room: ForeignTextBudget,
 }
 
 impl QuestionText {
     /// A text that begins with what is asked.
     fn begun(asked: &str) -> Self {
-        let mut text = Self::default();
-        text.say(asked);
+        let mut text = Self {
+            said: asked.to_owned(),
+            room: VALUES,
+        };
         text.say(&format!(
             "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
             MARK.trim_end()
@@ -171,15 +172,15 @@ impl QuestionText {
     }
 
     /// Adds the new path of a page that moves.
-    fn new_path(&mut self, change: &Change, room: &mut ForeignTextBudget) {
+    fn new_path(&mut self, change: &Change) {
         if let Some(after) = change.after().filter(|_| change.moves()) {
             self.say("New path:");
-            self.quote(&place(after), VALUES.lines, room);
+            self.quote(&place(after), VALUES.lines);
         }
     }
 
     /// Adds the changed values, but for the place and those that have a difference.
-    fn values(&mut self, change: &Change, room: &mut ForeignTextBudget) {
+    fn values(&mut self, change: &Change) {
         let is_said = |field: &Field| {
             field.is_code() || matches!(field, Field::Content | Field::Path | Field::Locale)
         };
@@ -192,7 +193,7 @@ impl QuestionText {
                         .as_str()
                         .map_or_else(|| value.to_string(), str::to_owned);
                     self.say(&format!("{} {when}:", field.name()));
-                    self.quote(&value, MAX_LINES_OF_VALUE, room);
+                    self.quote(&value, MAX_LINES_OF_VALUE);
                 }
             }
         }
@@ -200,37 +201,31 @@ impl QuestionText {
 
     /// Adds a line of ours.
     fn say(&mut self, line: &str) {
-        if !self.said.is_empty() {
-            self.said.push('\n');
-        }
+        self.said.push('\n');
         self.said.push_str(line);
     }
 
     /// Adds the note, as foreign text.
-    fn note(&mut self, note: Option<&Note>, room: &mut ForeignTextBudget) {
+    fn note(&mut self, note: Option<&Note>) {
         if let Some(note) = note {
             self.say("Why:");
-            self.quote(&note.to_string(), MAX_LINES_OF_VALUE, room);
+            self.quote(&note.to_string(), MAX_LINES_OF_VALUE);
         }
     }
 
     /// Adds the warnings of checks, as foreign text.
-    fn warn<'a>(
-        &mut self,
-        warnings: impl Iterator<Item = &'a Warning>,
-        room: &mut ForeignTextBudget,
-    ) {
+    fn warn<'a>(&mut self, warnings: impl IntoIterator<Item = &'a Warning>) {
         for warning in warnings {
             self.say("Warning:");
-            self.quote(&warning.to_string(), MAX_LINES_OF_VALUE, room);
+            self.quote(&warning.to_string(), MAX_LINES_OF_VALUE);
         }
     }
 
     /// Adds foreign text.
-    fn quote(&mut self, foreign: &str, most_lines: usize, room: &mut ForeignTextBudget) {
+    fn quote(&mut self, foreign: &str, most_lines: usize) {
         let mut left = ForeignTextBudget {
-            lines: most_lines.min(room.lines),
-            bytes: room.bytes,
+            lines: most_lines.min(self.room.lines),
+            ..self.room
         };
         let most = left.lines;
         if foreign.is_empty() {
@@ -247,8 +242,8 @@ impl QuestionText {
                 all.saturating_sub(shown)
             ));
         }
-        room.lines -= shown;
-        room.bytes = left.bytes;
+        self.room.lines -= shown;
+        self.room.bytes = left.bytes;
     }
 
     /// Adds a difference with its counts. Added and removed lines have separate room, so that

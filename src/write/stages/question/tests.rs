@@ -401,9 +401,11 @@ fn added_and_removed_lines_share_the_room_only_where_there_are_both() {
 #[test]
 fn a_line_fits_to_the_last_byte_of_its_room() {
     for (bytes, lines, fits) in [(5, 1, true), (4, 1, false), (5, 0, false)] {
-        let (mut text, mut room) = (QuestionText::default(), ForeignTextBudget { lines, bytes });
+        let (mut text, mut room) = (QuestionText::begun(""), ForeignTextBudget { lines, bytes });
+        let begun = text.said.clone();
         assert_eq!(text.quote_line("abc", &mut room), fits);
-        assert_eq!(text.said, if fits { "| abc" } else { "" });
+        let new = text.said.strip_prefix(&*begun);
+        assert_eq!(new, Some(if fits { "\n| abc" } else { "" }));
     }
 }
 
