@@ -224,8 +224,7 @@ impl<'a> Pipeline<'a> {
         self.record.says(&input.said);
         self.record.about(&read.set);
         let allowed = gates::paths(enabled, read.set)?;
-        let (wiki, index, set) = (&context.wiki, &context.index, allowed.set());
-        let checked = check::check(wiki, index, policy, set, input);
+        let checked = check::check(&context.index, policy, allowed.set(), input);
         let mut checked = self.record.stage("write.check", checked).await?;
         self.record.counted(checked.lines);
         self.record.warned(checked.warnings());

@@ -265,7 +265,7 @@ impl WriteContext {
             asks_rights: false,
             beside: DraftContext::default(),
         };
-        let checked = check::check(&self.wiki, &self.index, &self.policy, set, seen).await;
+        let checked = check::check(&self.index, &self.policy, set, seen).await;
         let checked = checked.map_err(|refusal| refusal.failure)?;
         let facts = Facts {
             clients: proposal.client.names(),

@@ -9,7 +9,6 @@ use crate::change::{Change, Operation, Warning};
 use crate::gates::{ChangeSet, SetChange};
 use crate::index::ContentIndex;
 use crate::page::{Field, LinkBase, LinkKind, Moves, PagePlace, links, mend_links};
-use crate::wiki::Wiki;
 use crate::words::counted;
 
 use super::super::answer::LinkedFrom;
@@ -35,19 +34,13 @@ pub(crate) struct AffectedLinks {
 
 /// Looks at the links around each change of a set, in order, as far as the key may read and until
 /// the time is over. Sends nothing for a set that leaves no place.
-pub(crate) async fn look(
-    wiki: &Wiki,
-    index: &Arc<ContentIndex>,
-    set: &ChangeSet,
-) -> Vec<AffectedLinks> {
+pub(crate) async fn look(index: &Arc<ContentIndex>, set: &ChangeSet) -> Vec<AffectedLinks> {
     if set.iter().all(|one| one.change.place_left().is_none()) {
         return Vec::new();
     }
     let until = Instant::now() + PATIENCE;
-    let known = tokio::time::timeout(PATIENCE, WikiLinks::read(wiki, index))
-        .await
-        .ok();
-    let Some(Some(Ok(known))) = known else {
+    let known = tokio::time::timeout(PATIENCE, WikiLinks::read(index)).await;
+    let Ok(Some(Ok(known))) = known else {
         return set.iter().map(|one| unknown(&one.change)).collect();
     };
     let set = set.clone();

@@ -10,7 +10,7 @@ use crate::page::{
     Field, LinkBase, LinkKind, PageLink, PagePath, PagePlace, PageReading, PageState, anchor_forms,
     anchors, escaped, has_unchecked_links, is_picture, links,
 };
-use crate::wiki::{Wiki, WikiError, aside};
+use crate::wiki::{WikiError, aside};
 
 use super::wiki_links::catches_up;
 
@@ -26,7 +26,6 @@ const MAX_NAMED: usize = 10;
 
 /// The pages, headings and pictures that links are held against.
 pub(crate) struct KnownTargets<'a> {
-    pub(crate) wiki: &'a Wiki,
     pub(crate) index: &'a Arc<ContentIndex>,
     /// All pages that the key sees; none if they were not listed.
     pub(crate) pages: &'a [Arc<PageReading>],
@@ -49,7 +48,7 @@ impl KnownTargets<'_> {
         if added.is_empty() {
             return Vec::new();
         }
-        let Ok(site) = self.wiki.linked_site().await else {
+        let Ok(site) = self.index.wiki.linked_site().await else {
             return Vec::new();
         };
         let from = (after.locale.clone(), after.path.clone());
@@ -134,12 +133,16 @@ impl KnownTargets<'_> {
 
     /// True if neither a folder lists a picture nor the wiki answers with it.
     async fn lacks(&self, path: &PagePath) -> bool {
-        let is_listed = match self.wiki.asset_folder(&path.folder()).await {
+        let is_listed = match self.index.wiki.asset_folder(&path.folder()).await {
             Ok(listed) => listed.assets.iter().any(|asset| asset.path == *path),
             Err(WikiError::NoFolder) => false,
             Err(_) => return false,
         };
-        !is_listed && matches!(self.wiki.asset_bytes(path).await, Err(WikiError::NotFound))
+        !is_listed
+            && matches!(
+                self.index.wiki.asset_bytes(path).await,
+                Err(WikiError::NotFound)
+            )
     }
 }
 

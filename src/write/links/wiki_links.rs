@@ -93,8 +93,8 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What the wiki says.
-    pub(crate) async fn read(wiki: &Wiki, index: &Arc<ContentIndex>) -> Option<Result<Self>> {
-        let began = Instant::now();
+    pub(crate) async fn read(index: &Arc<ContentIndex>) -> Option<Result<Self>> {
+        let (wiki, began) = (&*index.wiki, Instant::now());
         // Before the turn is taken, so that no other scan waits while the index is filled. Pages
         // that are not indexed in time are missing.
         let is_current = !index.is_on() || catches_up(index).await;
@@ -130,11 +130,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What is missing, in words that fit the purpose.
-    pub(crate) async fn whole(
-        wiki: &Wiki,
-        index: &Arc<ContentIndex>,
-        wanted: LinkPurpose,
-    ) -> Result<Self> {
+    pub(crate) async fn whole(index: &Arc<ContentIndex>, wanted: LinkPurpose) -> Result<Self> {
         if !index.is_on() {
             return Err(wanted.no_index());
         }
@@ -143,7 +139,7 @@ impl WikiLinks {
         if !covered.is_complete {
             return Err(wanted.incomplete(covered));
         }
-        Self::read(wiki, index).await.ok_or_else(busy)?
+        Self::read(index).await.ok_or_else(busy)?
     }
 
     /// The pages that link to a place, without the page there.

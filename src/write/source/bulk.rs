@@ -77,7 +77,7 @@ pub enum LinksTo {
 impl LinksTo {
     /// The pages that link there, as far as the key may read them.
     async fn pages(&self, call: WriteCall<'_>) -> Result<Chosen> {
-        let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Linking).await?;
+        let known = WikiLinks::whole(call.index, LinkPurpose::Linking).await?;
         let place = match self {
             Self::Place(place) => place.clone(),
             Self::Id(id) => {

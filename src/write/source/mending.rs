@@ -210,7 +210,7 @@ async fn linking(
     moves: Moves,
     own: &HashSet<i64>,
 ) -> Result<(BTreeMap<i64, PagePlace>, Mending)> {
-    let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Mending).await?;
+    let known = WikiLinks::whole(call.index, LinkPurpose::Mending).await?;
     let formats: HashMap<i64, SourceFormat> = known
         .pages
         .iter()

@@ -18,6 +18,7 @@ use crate::rules::{ChangeFacts, RuleBook};
 use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights::{self, RightsCheck};
+use crate::write::links::linkers::AffectedLinks;
 use crate::write::links::missing_targets::KnownTargets;
 use crate::write::links::{comments_lost, linkers, new_place};
 use crate::write::source::DraftContext;
@@ -81,37 +82,41 @@ pub(crate) struct CheckInput {
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, `PERMISSION_DENIED`, or what the wiki says.
 pub(crate) async fn check(
-    wiki: &Arc<Wiki>,
     index: &Arc<ContentIndex>,
     policy: &Policy,
     set: &ChangeSet,
     input: CheckInput,
 ) -> Gated<SetCheck> {
     let at_change = Refusal::by(Gate::Change);
-    let of_rights = rights_of(wiki, set, input.asks_rights).await;
+    let of_rights = rights_of(&index.wiki, set, input.asks_rights).await;
     let of_rights = of_rights.map_err(&at_change)?;
-    let (pages, linked, commented) = asked(wiki, index, policy, set, &input).await;
+    let asked = SetToCheck {
+        index,
+        policy,
+        set,
+        input: &input,
+    };
+    let (pages, linked, commented) = asked.surroundings().await;
     let afterwards = pages
         .as_ref()
         .map(|(pages, _)| afterwards(pages, set, &input.beside));
     let around = CheckContext {
-        wiki,
-        policy,
+        asked,
         pages: afterwards.as_deref(),
         site: pages.as_ref().and_then(|(_, site)| site.as_ref()),
         rights: &of_rights,
         until: Instant::now() + CHECKING,
     };
     let asks_targets = !input.was_shown || policy.rules.names_any(&OF_LIST);
-    let targets = asks_targets.then(|| targets(&around, index, set, &input.beside));
+    let targets = asks_targets.then(|| around.targets());
     let mut checked = SetCheck::new(set, input.conflict);
-    let mut freed = freed_before(set, &input.beside);
+    let mut freed = asked.freed_before();
     let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
     let mut linked_from = Vec::new();
     for one in set.iter() {
         let mut found = lost_by(&one.change);
         found.extend(one.warnings.iter().cloned());
-        let placed = places(wiki, &one.change, &mut freed, &input.beside).await;
+        let placed = asked.places(&one.change, &mut freed).await;
         found.extend(placed.map_err(&at_change)?);
         let links = linked.next().unwrap_or_default();
         found.extend(links.warnings);
@@ -120,7 +125,7 @@ pub(crate) async fn check(
             found.extend(Box::pin(targets.look(&one.change)).await);
         }
         linked_from.extend(links.linked_from);
-        checked.add(set, one, &around, found).await;
+        checked.add(one, &around, found).await;
     }
     let warnings = &mut checked.notes.warnings;
     warnings.extend(input.said);
@@ -129,23 +134,6 @@ pub(crate) async fn check(
     }
     checked.notes.linked_from = linkers::first_named(linked_from);
     Ok(checked)
-}
-
-/// The pages that new links to headings and pictures are held against.
-fn targets<'a>(
-    around: &CheckContext<'a>,
-    index: &'a Arc<ContentIndex>,
-    set: &'a ChangeSet,
-    beside: &'a DraftContext,
-) -> KnownTargets<'a> {
-    let changes = set.iter().map(|one| &one.change);
-    KnownTargets {
-        wiki: around.wiki,
-        index,
-        pages: around.pages.unwrap_or_default(),
-        changes: changes.chain(&beside.changes).collect(),
-        until: Instant::now() + LOOKING,
-    }
 }
 
 impl SetCheck {
@@ -163,14 +151,8 @@ impl SetCheck {
     }
 
     /// Adds the results of a change, with what was found of it so far.
-    async fn add(
-        &mut self,
-        set: &ChangeSet,
-        one: &SetChange,
-        around: &CheckContext<'_>,
-        mut found: Vec<Warning>,
-    ) {
-        let change = &one.change;
+    async fn add(&mut self, one: &SetChange, around: &CheckContext<'_>, mut found: Vec<Warning>) {
+        let (set, change) = (around.asked.set, &one.change);
         let difference = aside(change.bytes(), || change.content_difference());
         let own = difference.counts();
         let difference = (!set.is_list()).then_some(difference);
@@ -207,39 +189,100 @@ async fn rights_of(wiki: &Wiki, set: &ChangeSet, asks: bool) -> Result<RightsChe
     }
 }
 
-/// The places that are free before the first change is made: changes beside the set leave them, or
-/// pages that move by a temporary place, before they are needed.
-fn freed_before(set: &ChangeSet, beside: &DraftContext) -> HashSet<PagePlace> {
-    let stepping = set.iter().map(|one| &one.change);
-    let stepping = stepping.filter(|change| change.aside().is_some());
-    let leaving = beside.changes.iter().chain(stepping);
-    leaving.filter_map(Change::place_left).collect()
+/// A set that is checked, and what it is checked with.
+#[derive(Clone, Copy)]
+struct SetToCheck<'a> {
+    index: &'a Arc<ContentIndex>,
+    policy: &'a Policy,
+    set: &'a ChangeSet,
+    input: &'a CheckInput,
 }
 
-/// Checks the places that a change takes, with warnings. A place that an earlier change of the set
-/// frees counts as free.
-async fn places(
-    wiki: &Wiki,
-    change: &Change,
-    freed: &mut HashSet<PagePlace>,
-    beside: &DraftContext,
-) -> Result<Vec<Warning>> {
-    let mut found = Vec::new();
-    if change
-        .place_taken()
-        .is_some_and(|place| !freed.contains(&place))
-    {
-        match new_place::look(wiki, change).await {
-            Ok(there) => found.extend(there),
-            Err(failure) if may_come_free(change, &failure, beside) => found.push(not_free_yet()),
-            Err(failure) => return Err(failure),
+impl<'a> SetToCheck<'a> {
+    /// The changes of the set, and those beside it.
+    fn changes(self) -> impl Iterator<Item = &'a Change> {
+        let own = self.set.iter().map(|one| &one.change);
+        own.chain(&self.input.beside.changes)
+    }
+
+    /// The places that are free before the first change is made: changes beside the set leave them,
+    /// or pages that move by a temporary place, before they are needed.
+    fn freed_before(self) -> HashSet<PagePlace> {
+        let stepping = self.set.iter().map(|one| &one.change);
+        let stepping = stepping.filter(|change| change.aside().is_some());
+        let leaving = self.input.beside.changes.iter().chain(stepping);
+        leaving.filter_map(Change::place_left).collect()
+    }
+
+    /// Checks the places that a change takes, with warnings. A place that an earlier change of the
+    /// set frees counts as free.
+    async fn places(self, change: &Change, freed: &mut HashSet<PagePlace>) -> Result<Vec<Warning>> {
+        let mut found = Vec::new();
+        let takes = change.place_taken();
+        if takes.is_some_and(|place| !freed.contains(&place)) {
+            match new_place::look(&self.index.wiki, change).await {
+                Ok(there) => found.extend(there),
+                Err(failure) if may_come_free(change, &failure, &self.input.beside) => {
+                    found.push(not_free_yet());
+                }
+                Err(failure) => return Err(failure),
+            }
         }
+        if let Some(first) = change.to_aside() {
+            new_place::look(&self.index.wiki, &first).await?;
+        }
+        freed.extend(change.place_left());
+        Ok(found)
     }
-    if let Some(first) = change.to_aside() {
-        new_place::look(wiki, &first).await?;
+
+    /// Asks the wiki about the surroundings of the set: its pages, the links to those of the set, and
+    /// the comments that go with them.
+    async fn surroundings(
+        self,
+    ) -> (
+        Option<PagesAndSite>,
+        Vec<AffectedLinks>,
+        Vec<Option<Warning>>,
+    ) {
+        let address = &self.index.wiki.settings().base_url;
+        let was_shown = self.input.was_shown;
+        let (asks_list, asks_links) = asks(&self.policy.rules, self.set, address, was_shown);
+        let listed = asks_list.then(|| Box::pin(pages_around(&self.index.wiki)));
+        let linked = asks_links.then(|| Box::pin(self.links()));
+        let commented =
+            (!was_shown).then(|| Box::pin(comments_lost::look(&self.index.wiki, self.set)));
+        let (listed, linked, commented) = tokio::join!(
+            OptionFuture::from(listed),
+            OptionFuture::from(linked),
+            OptionFuture::from(commented)
+        );
+        let (linked, commented) = (linked.unwrap_or_default(), commented.unwrap_or_default());
+        (listed.flatten(), linked, commented)
     }
-    freed.extend(change.place_left());
-    Ok(found)
+
+    /// The links around each change of the set; of one that joins a draft, as the whole draft leaves
+    /// them. What is mended when the draft is submitted is not said to break.
+    async fn links(self) -> Vec<AffectedLinks> {
+        let (set, beside) = (self.set, &self.input.beside);
+        let whole = match beside.changes.as_slice() {
+            [] => None,
+            others => {
+                let others = others.iter().cloned().map(SetChange::from);
+                ChangeSet::list(set.id(), set.iter().cloned().chain(others).collect())
+            }
+        };
+        let whole = whole.as_ref().unwrap_or(set);
+        let mut around = linkers::look(self.index, whole).await;
+        around.truncate(set.iter().count());
+        if beside.mends_links {
+            for one in &mut around {
+                one.linked_from.clear();
+                one.warnings
+                    .retain(|warning| !OF_LINKS.contains(&&*warning.code));
+            }
+        }
+        around
+    }
 }
 
 /// True if a change of a draft may go to a place that is taken, since another may free it.
@@ -255,63 +298,9 @@ fn not_free_yet() -> Warning {
     .at(Field::Path, None)
 }
 
-/// Asks the wiki about the surroundings of a set: its pages, the links to those of the set, and the
-/// comments that go with them.
-async fn asked(
-    wiki: &Arc<Wiki>,
-    index: &Arc<ContentIndex>,
-    policy: &Policy,
-    set: &ChangeSet,
-    input: &CheckInput,
-) -> (
-    Option<PagesAndSite>,
-    Vec<linkers::AffectedLinks>,
-    Vec<Option<Warning>>,
-) {
-    let address = &wiki.settings().base_url;
-    let (asks_list, asks_links) = asks(&policy.rules, set, address, input.was_shown);
-    let listed = asks_list.then(|| Box::pin(pages_around(wiki)));
-    let linked = asks_links.then(|| Box::pin(linked_around(wiki, index, set, &input.beside)));
-    let commented = (!input.was_shown).then(|| Box::pin(comments_lost::look(wiki, set)));
-    let (listed, linked, commented) = tokio::join!(
-        OptionFuture::from(listed),
-        OptionFuture::from(linked),
-        OptionFuture::from(commented)
-    );
-    let (linked, commented) = (linked.unwrap_or_default(), commented.unwrap_or_default());
-    (listed.flatten(), linked, commented)
-}
-
 /// The difference of a change's content; other calls go on while a large one is made.
 pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
     aside(change.bytes(), || change.content_diff())
-}
-
-/// The links around each change of a set; of one that joins a draft, as the whole draft leaves them.
-/// What is mended when the draft is submitted is not said to break.
-async fn linked_around(
-    wiki: &Wiki,
-    index: &Arc<ContentIndex>,
-    set: &ChangeSet,
-    beside: &DraftContext,
-) -> Vec<linkers::AffectedLinks> {
-    let whole = match beside.changes.as_slice() {
-        [] => None,
-        others => {
-            let others = others.iter().cloned().map(SetChange::from);
-            ChangeSet::list(set.id(), set.iter().cloned().chain(others).collect())
-        }
-    };
-    let mut around = linkers::look(wiki, index, whole.as_ref().unwrap_or(set)).await;
-    around.truncate(set.iter().count());
-    if beside.mends_links {
-        for one in &mut around {
-            one.linked_from.clear();
-            one.warnings
-                .retain(|warning| !OF_LINKS.contains(&&*warning.code));
-        }
-    }
-    around
 }
 
 /// The pages as the set and the changes beside it leave them. Of a change alone, the list stays as
@@ -378,8 +367,7 @@ async fn pages_around(wiki: &Wiki) -> Option<PagesAndSite> {
 
 /// The context in which the changes of a set are checked.
 struct CheckContext<'a> {
-    wiki: &'a Wiki,
-    policy: &'a Policy,
+    asked: SetToCheck<'a>,
     pages: Option<&'a [Arc<PageReading>]>,
     site: Option<&'a LinkedSite>,
     rights: &'a RightsCheck,
@@ -387,7 +375,17 @@ struct CheckContext<'a> {
     until: Instant,
 }
 
-impl CheckContext<'_> {
+impl<'a> CheckContext<'a> {
+    /// The pages that new links to headings and pictures are held against.
+    fn targets(&self) -> KnownTargets<'a> {
+        KnownTargets {
+            index: self.asked.index,
+            pages: self.pages.unwrap_or_default(),
+            changes: self.asked.changes().collect(),
+            until: Instant::now() + LOOKING,
+        }
+    }
+
     /// Adds the warnings of our own checks and the operator's; returns the change's facts for the
     /// rules.
     async fn look(
@@ -401,7 +399,7 @@ impl CheckContext<'_> {
         if one.undoes.is_some() {
             return None;
         }
-        found.extend(by_operator(self.policy, &one.change, self.until).await);
+        found.extend(by_operator(self.asked.policy, &one.change, self.until).await);
         let checked = change::AdditionReport {
             warnings: found.clone(),
             adds_grave_secret: checked.adds_grave_secret,
@@ -411,16 +409,13 @@ impl CheckContext<'_> {
 
     /// Runs our own checks.
     fn checked(&self, one: &SetChange, lines: LineCounts) -> change::AdditionReport {
-        let key = self.wiki.key();
-        let mut own = vec![key.expose()];
-        if let Some(token) = &self.policy.static_token {
-            own.push(token.expose());
-        }
+        let (wiki, policy) = (&self.asked.index.wiki, self.asked.policy);
+        let key = wiki.key();
         let around = Surroundings {
-            wiki: &self.wiki.settings().base_url,
+            wiki: &wiki.settings().base_url,
             pages: self.pages.filter(|_| one.undoes.is_none()),
             site: self.site,
-            own: &own,
+            own: &policy.secrets_beside(key.expose()),
         };
         let mut checked = aside(one.change.bytes(), || one.change.check(lines, around));
         // An undo takes away what a write added.

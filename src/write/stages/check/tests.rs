@@ -33,7 +33,7 @@ fn seen() -> CheckInput {
 async fn checked(policy: &Policy, set: &ChangeSet, seen: CheckInput) -> Result<SetCheck, Refusal> {
     let office = Office::new(policy.clone());
     let desk = &office.desk;
-    check(&desk.wiki, &desk.index, policy, set, seen).await
+    check(&desk.index, policy, set, seen).await
 }
 
 fn place(path: &str) -> PagePlace {
