@@ -8,7 +8,6 @@ use crate::gates::{ChangeSet, DraftMark, SetChange};
 use crate::page::PagePlace;
 use crate::render_budget;
 use crate::view::ChangeView;
-use crate::wiki::Wiki;
 
 use super::stages::batch_preview::lines_with_room;
 use crate::write::{Caller, EntryBuilder, Extent, WriteContext, WriteHistory};
@@ -44,7 +43,7 @@ impl WriteContext {
         hold_room(&self.audit, &owner, None).await?;
         let mut admitted = Vec::new();
         for draft in self.audit.drafts.of_owner(owner).await? {
-            if admit(&self.wiki, &draft).await.is_ok() {
+            if admit(&self.past, &draft).await.is_ok() {
                 admitted.push(draft);
             }
         }
@@ -92,16 +91,12 @@ impl WriteContext {
         let Some(set) = self.previews(caller).shown(id).await? else {
             return Ok(None);
         };
-        let changes: Vec<SetChange> = set.iter().cloned().collect();
-        for page in changes.iter().filter_map(|one| one.change.before()) {
-            if !self
-                .wiki
-                .admits_record(page.id, &page.locale, &page.path)
-                .await?
-            {
-                return Ok(None);
-            }
+        let before = set.iter().filter_map(|one| one.change.before());
+        let places = before.map(|page| (page.id, &page.locale, &page.path));
+        if !self.past.admits_places(places.collect()).await? {
+            return Ok(None);
         }
+        let changes: Vec<SetChange> = set.iter().cloned().collect();
         let all = changes.len();
         let rest = set.with_changes(changes.into_iter().skip(from).collect());
         let lines = if from < all {
@@ -160,14 +155,11 @@ pub(super) async fn hold_room(
 
 /// Checks that every page of a draft may still be read; otherwise the failure is that of a missing
 /// draft.
-pub(super) async fn admit(wiki: &Wiki, draft: &Draft) -> Result<()> {
-    for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
-        let admitted = wiki.admits_record(page.id, &page.locale, &page.path);
-        if !admitted.await? {
-            return Err(AuditError::NoDraft.into());
-        }
-    }
-    Ok(())
+pub(super) async fn admit(past: &WriteHistory, draft: &Draft) -> Result<()> {
+    let before = draft.changes.iter().filter_map(|one| one.before.as_ref());
+    let places = before.map(|page| (page.id, &page.locale, &page.path));
+    let admits = past.admits_places(places.collect()).await?;
+    Ok(admits.then_some(()).ok_or(AuditError::NoDraft)?)
 }
 
 /// A draft with changes, if every page of it may still be read.
@@ -184,7 +176,7 @@ pub(super) async fn load(
     if draft.changes.is_empty() {
         return Err(AuditError::NoDraft.into());
     }
-    admit(&past.wiki, &draft).await?;
+    admit(past, &draft).await?;
     Ok(draft)
 }
 

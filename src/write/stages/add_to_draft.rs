@@ -14,7 +14,7 @@ pub(crate) async fn hold(past: &WriteHistory, drafting: &Drafting) -> Gated<Held
     let held = async {
         drafts::hold_room(&past.audit, &owner, Some(&name)).await?;
         let held = past.audit.drafts.hold(owner, name, true).await?;
-        drafts::admit(&past.wiki, held.draft()).await?;
+        drafts::admit(past, held.draft()).await?;
         Ok::<_, Failure>(held)
     };
     held.await.map_err(Refusal::by(Gate::Input))

@@ -1,16 +1,20 @@
 //! Recorded writes, as far as a key may know them: calls, and pages as they were.
 
+use std::iter;
 use std::sync::Arc;
 
 use crate::audit::{
     AuditLog, CallHistory, CallHistoryError, CallId, CallSelector, Client, Proposal, StateOfPage,
 };
 use crate::error::{Code, Failure, Result};
-use crate::page::{Date, Field, PageReading};
+use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
 
 /// The answer about a call that is not on record, or that the caller may not know.
 pub(crate) const NOT_ON_RECORD: &str = "No write of that call is on record.";
+
+/// A page on record, by its id and its place then.
+pub(crate) type PlaceOnRecord<'a> = (Option<i64>, &'a Locale, &'a PagePath);
 
 /// Recorded writes to a wiki, as far as a key may know them.
 #[derive(Debug, Clone)]
@@ -71,15 +75,11 @@ impl WriteHistory {
         if scope.is_open() {
             return Ok(true);
         }
-        for record in &story.records {
-            if let (Some(locale), Some(path)) = (&record.locale, &record.path)
-                && !self.wiki.admits_record(record.id, locale, path).await?
-            {
-                return Ok(false);
-            }
-        }
-        if !scope.asks_for_tags() {
-            return Ok(true);
+        let records = story.records.iter();
+        let places = records.filter_map(|it| Some((it.id, it.locale.as_ref()?, it.path.as_ref()?)));
+        let admits = self.admits_places(places.collect()).await?;
+        if !admits || !scope.asks_for_tags() {
+            return Ok(admits);
         }
         let found = story.records.iter().filter_map(|record| record.found);
         let kept = [story.before, story.after].into_iter().flatten();
@@ -96,18 +96,19 @@ impl WriteHistory {
         if self.wiki.scope().is_open() {
             return Ok(true);
         }
-        for change in proposal.changes() {
-            let places = [
-                Some(&change.path),
-                change.new_path.as_ref(),
-                change.aside.as_ref(),
-            ];
-            for path in places {
-                let Some(path) = path else { continue };
-                let admits = self.wiki.admits_record(change.page, &change.locale, path);
-                if !admits.await? {
-                    return Ok(false);
-                }
+        let places = proposal.changes().flat_map(|change| {
+            let others = change.new_path.iter().chain(&change.aside);
+            let paths = iter::once(&change.path).chain(others);
+            paths.map(|path| (change.page, &change.locale, path))
+        });
+        self.admits_places(places.collect()).await
+    }
+
+    /// True if this key may read the places of all these pages on record.
+    pub(crate) async fn admits_places(&self, places: Vec<PlaceOnRecord<'_>>) -> Result<bool> {
+        for (page, locale, path) in places {
+            if !self.wiki.admits_record(page, locale, path).await? {
+                return Ok(false);
             }
         }
         Ok(true)
