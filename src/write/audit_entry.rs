@@ -34,7 +34,7 @@ pub(crate) struct EntryBuilder {
     /// What leaves a change to people, where one does: the call, a dry run, the level, or a rule.
     left_open: (Gate, &'static str),
     /// The source's own warning, about no change in particular.
-    said: Vec<Warning>,
+    pub(super) said: Vec<Warning>,
     /// The changes of a proposed set that a person left out.
     pub(super) omitted: Option<Exclusions>,
     /// True if its caller leaves the change to people.
@@ -196,11 +196,6 @@ impl EntryBuilder {
                 (Gate::Rules, "review")
             }
         };
-    }
-
-    /// The source of the changes has warnings.
-    pub(super) fn says(&mut self, warnings: &[Warning]) {
-        self.said = warnings.to_vec();
     }
 
     /// True if the user of the machine calls, not a client.

@@ -221,7 +221,7 @@ impl<'a> Pipeline<'a> {
             asks_rights: check::asks_rights(&route, &read.set),
             beside: read.beside,
         };
-        self.record.says(&input.said);
+        self.record.said.clone_from(&input.said);
         self.record.about(&read.set);
         let allowed = gates::paths(enabled, read.set)?;
         let checked = check::check(&context.index, policy, allowed.set(), input);
@@ -327,11 +327,11 @@ impl<'a> Pipeline<'a> {
                 checked.notes.join(joined);
             }
         }
-        let (call, extent) = (self.record.call(), self.caller.extent);
+        let extent = self.caller.extent;
         let mut shown = Preview {
             confirm: token,
             proposal,
-            ..batch_preview::preview(&context.wiki, call, set, checked, extent)
+            ..batch_preview::preview(&context.wiki, set, checked, extent)
         };
         if extent == Extent::Brief && self.request.says_whole_content() {
             shown.outline(&set.first().change);

@@ -1,6 +1,5 @@
 //! Shows a set of one or many changes without sending it.
 
-use crate::audit::CallId;
 use crate::change::{Warning, cut};
 use crate::gates::ChangeSet;
 use crate::wiki::{Wiki, aside};
@@ -17,13 +16,7 @@ use crate::write::source::digest;
 pub(crate) const MAX_DIFFS: usize = 32 * 1024;
 
 /// Says what a set would do.
-pub(crate) fn preview(
-    wiki: &Wiki,
-    call: CallId,
-    set: &ChangeSet,
-    checked: SetCheck,
-    extent: Extent,
-) -> Preview {
+pub(crate) fn preview(wiki: &Wiki, set: &ChangeSet, checked: SetCheck, extent: Extent) -> Preview {
     let mut notes = checked.notes;
     // Once for all pages that it deletes.
     if let Some(lost) = set.iter().find_map(|one| one.change.lost_for_good()) {
@@ -48,7 +41,7 @@ pub(crate) fn preview(
         ));
     }
     Preview {
-        call,
+        call: set.id(),
         is_list: set.is_list(),
         pages: changes.len(),
         changes,

@@ -40,7 +40,7 @@ fn differences_are_shown_while_there_is_room_and_the_hidden_ones_are_counted() {
     ] {
         let set = list(bytes.iter().copied().map(with_diff_of).collect());
         let (wiki, extent) = (&office.desk.wiki, Extent::Bounded);
-        let told = preview(wiki, set.id(), &set, checked(), extent);
+        let told = preview(wiki, &set, checked(), extent);
         assert_eq!(shown(&told.changes), expected, "{bytes:?}");
         assert_eq!(told.pages, bytes.len());
         let hidden = expected.iter().filter(|is_shown| !**is_shown).count();
@@ -120,7 +120,7 @@ fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
     let set = list(many);
     let mut each = vec![Vec::new(); MAX_LINES];
     each.push(vec![Warning::new("dead_link", "it leads nowhere.")]);
-    let preview = preview(&office.desk.wiki, set.id(), &set, checked(), Extent::Whole)
+    let preview = preview(&office.desk.wiki, &set, checked(), Extent::Whole)
         .but(|it| it.changes = lines(&office.desk.wiki, &set, &each, Extent::Bounded));
     let shown = preview.bounded(Extent::Bounded);
     assert_eq!(shown.changes.len(), MAX_LINES);

@@ -67,8 +67,7 @@ fn only_a_delete_says_first_what_the_wiki_does_not_keep() {
         let mut checked = checked();
         let other = Warning::new("other", "one more.");
         checked.notes.warnings.push(other);
-        let (set, call) = (set(change), CallId::new().unwrap());
-        let shown = preview(&office.desk.wiki, call, &set, checked, Extent::Whole);
+        let shown = preview(&office.desk.wiki, &set(change), checked, Extent::Whole);
         let codes = shown.notes.warnings.iter().map(|one| one.code.to_string());
         assert_eq!(codes.collect::<Vec<_>>(), expected);
     }
