@@ -1,6 +1,6 @@
 //! Failures of edits: why a page's source cannot be changed as asked for.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure, sentence};
@@ -37,6 +37,16 @@ pub(super) fn content_failure(
                 .hint("Leave some content; wikijs_delete_page deletes a page.")
         }
     }
+}
+
+/// The failure of an argument, with what is wrong with it as a fragment.
+pub(super) fn bad_argument(
+    argument: &str,
+    message: impl Into<String>,
+    fault: impl Into<Value>,
+) -> Failure {
+    let fields = json!([{ "path": argument, "message": fault.into() }]);
+    Failure::new(Code::InvalidInput, message).detail("fields", fields)
 }
 
 fn unfit(what: &str) -> Failure {
@@ -156,9 +166,8 @@ fn edit(fault: EditFault) -> Failure {
 fn patch(fault: PatchFault) -> Failure {
     match fault {
         PatchFault::Malformed { line, what } => {
-            let message = format!("line {line}: {what}");
-            Failure::new(Code::InvalidInput, "The patch is no unified diff.")
-                .detail("fields", json!([{ "path": "patch", "message": message }]))
+            let fault = format!("line {line}: {what}");
+            bad_argument("patch", "The patch is no unified diff.", fault)
         }
         PatchFault::DoesNotApply {
             hunk,

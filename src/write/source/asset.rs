@@ -1,7 +1,5 @@
 //! Uploads, renames or deletes an asset.
 
-use serde_json::json;
-
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
@@ -14,6 +12,7 @@ use crate::wiki::{Wiki, WikiError, asset_state};
 use crate::words::{and_more, separated};
 
 use super::{Agreed, CREATES, ChangeSource, ComparedSet, Made, WriteCall, target};
+use crate::write::faults::bad_argument;
 use crate::write::{ConflictCheck, EntryBuilder};
 
 /// The most pages that are named as using an asset.
@@ -241,6 +240,5 @@ impl ChangeSource for AssetWrite {
 }
 
 fn invalid(field: &str, fault: &str) -> Failure {
-    Failure::new(Code::InvalidInput, format!("{field} {fault}."))
-        .detail("fields", json!([{ "path": field, "message": fault }]))
+    bad_argument(field, format!("{field} {fault}."), fault)
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
 use crate::change::{Change, Edits, NewContent, NewTags, ReplaceAll, Warning};
@@ -15,7 +14,10 @@ use crate::words::counted;
 
 use super::present::{self, MAY_NOT_WRITE};
 use super::whole_page::{self, ToWrite};
-use super::{Agreed, ChangeSource, Made, WriteCall, checked, conflict, mending, tags_of, target};
+use super::{
+    Agreed, ChangeSource, Made, WriteCall, a_few_at_once, checked, conflict, mending, tags_of,
+    target,
+};
 use crate::write::links::wiki_links::{LinkPurpose, WikiLinks};
 
 /// The most pages that a caller may ask for in a set.
@@ -30,8 +32,6 @@ const NO_TEXT: &str = "it has none of the texts to replace";
 const MAX_COMPARED: usize = 10_000;
 /// The reason for leaving out a found page.
 const NOT_ALLOWED: &str = "the page may not be written here";
-/// The number of pages that are read concurrently.
-const AT_ONCE: usize = 4;
 
 /// The same edit of many pages.
 #[derive(Debug, Clone)]
@@ -333,11 +333,7 @@ impl ChangeSource for Bulk {
         let wiki = call.wiki();
         let own = self.completed(wiki).await?;
         let ids = own.pages(call).await?;
-        let pages: Vec<_> = stream::iter(ids)
-            .map(|id| read(wiki, id))
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await?;
+        let pages = a_few_at_once(ids, |id| read(wiki, id)).await?;
         let set = own.set(call, pages).await?;
         let in_code = |change: &Change| {
             let page = change.before()?;
@@ -401,27 +397,24 @@ fn nothing_left(left_out: &[LeftOut]) -> Failure {
 /// A set that was shown, if each of its pages is still as it was shown.
 pub(super) async fn still_so(wiki: &Wiki, shown: ChangeSet) -> Made {
     let changes: Vec<SetChange> = shown.iter().cloned().collect();
-    let fresh: Vec<SetChange> = stream::iter(changes)
-        .map(|one| async move {
-            let change = one.change;
-            let Some(before) = change.before().filter(|page| page.is_there()).cloned() else {
-                let change = target::at_its_page(wiki, change).await?;
-                return Ok(SetChange { change, ..one });
-            };
-            let read = target::as_now(wiki, &before, change.lost()).await;
-            let named = |failure: Failure| failure.detail_if("id", before.id);
-            let read = read.map_err(named)?;
-            if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
-                let path = before.path.as_str().to_owned();
-                let failure = named(conflict::since_shown(before.clone(), read.page, NEXT));
-                return Err(failure.detail("path", path));
-            }
-            let change = change.on(read.page);
-            Ok(SetChange { change, ..one })
-        })
-        .buffered(AT_ONCE)
-        .try_collect()
-        .await?;
+    let fresh = async |one: SetChange| {
+        let change = one.change;
+        let Some(before) = change.before().filter(|page| page.is_there()).cloned() else {
+            let change = target::at_its_page(wiki, change).await?;
+            return Ok(SetChange { change, ..one });
+        };
+        let read = target::as_now(wiki, &before, change.lost()).await;
+        let named = |failure: Failure| failure.detail_if("id", before.id);
+        let read = read.map_err(named)?;
+        if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
+            let path = before.path.as_str().to_owned();
+            let failure = named(conflict::since_shown(before.clone(), read.page, NEXT));
+            return Err(failure.detail("path", path));
+        }
+        let change = change.on(read.page);
+        Ok(SetChange { change, ..one })
+    };
+    let fresh = a_few_at_once(changes, fresh).await?;
     Ok(checked(shown.with_changes(fresh)))
 }
 

@@ -29,11 +29,6 @@ impl ChangeSource for PageState {
         let change = Change::add(self.clone());
         Ok(checked(ChangeSet::single(call.id, change)))
     }
-
-    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
-        let own = ChangeSet::single(call.id, Change::add(self.clone()));
-        Ok(is_shown(&own, shown))
-    }
 }
 
 /// A new page that takes some fields from another page.

@@ -6,8 +6,6 @@
 
 use std::collections::HashMap;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-
 use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure, Result};
@@ -20,14 +18,12 @@ use super::order::in_order_of_need;
 use super::proposal::values;
 use super::{
     Agreed, CREATES, ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall,
-    WriteRequest, checked, digest, mending, whole_page,
+    WriteRequest, a_few_at_once, checked, digest, mending, whole_page,
 };
 use crate::write::faults::with_difference;
 use crate::write::links::linkers::BREAKS;
 use crate::write::{EntryBuilder, ToWrite, broke_off, drafts};
 
-/// The number of pages that are read concurrently.
-const AT_ONCE: usize = 4;
 /// The hint if a page was changed since its change joined the draft.
 const REBASE: &str = "Make a change of this page with this draft once more, which is then made on the page as it is; or take its change out: wikijs_discard_draft with draft and id.";
 
@@ -180,11 +176,7 @@ pub(super) async fn set_of(
         .iter()
         .map(|one| (drafted(one.page(), one.place()), one.warnings.clone()))
         .collect();
-    let fitting: Vec<Fitting> = stream::iter(changes)
-        .map(|one| fitting(call, one))
-        .buffered(AT_ONCE)
-        .try_collect()
-        .await?;
+    let fitting = a_few_at_once(changes, |one| fitting(call, one)).await?;
     let (mut changes, mut left_out, mut done) = (Vec::new(), Vec::new(), None);
     for fitting in fitting {
         match fitting {

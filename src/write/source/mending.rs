@@ -11,16 +11,13 @@ use crate::page::{
     LeftLink, LinkedSite, Moves, PagePlace, PageState, PartPage, SourceFormat, mend_links,
 };
 use crate::wiki::{LinksOfPage, Wiki};
-use futures_util::{StreamExt as _, stream};
 
 use super::order::in_order_of_need;
-use super::{WriteCall, whole_page};
+use super::{WriteCall, a_few_at_once, whole_page};
 use crate::write::links::wiki_links::{LOOKING, LinkPurpose, WikiLinks, busy};
 
 /// The most pages in which a set only mends links.
 pub(super) const MAX_MENDED: usize = 1_000;
-/// The number of pages that are read concurrently.
-const AT_ONCE: usize = 4;
 /// The reason for leaving out a page that links to a moved one.
 const NOT_ALLOWED: &str = "the page may not be written here";
 const UNREADABLE: &str = "this key cannot read all of the page";
@@ -62,13 +59,9 @@ pub(super) async fn with_moves(
         mending.left.extend(left);
         changes.push(change);
     }
-    let read: Vec<_> = stream::iter(pages)
-        .map(|page| linker(call, page, &moves, &mending.site))
-        .buffered(AT_ONCE)
-        .collect()
-        .await;
-    for read in read {
-        let (change, left) = read?;
+    let pages = pages.into_iter().collect();
+    let read = a_few_at_once(pages, |page| linker(call, page, &moves, &mending.site)).await?;
+    for (change, left) in read {
         mending.left.extend(left);
         if let Some((change, links)) = change {
             mending.alone.extend(page_id(&change).map(|id| (id, links)));

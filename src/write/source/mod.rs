@@ -25,6 +25,7 @@ pub(super) mod whole_page;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::audit::{CallId, Draft, HeldProposal, ProposalId};
 use crate::change::{Change, Warning, merge_pages};
@@ -331,8 +332,11 @@ trait ChangeSource: Sync {
 
     async fn made(&self, call: WriteCall<'_>) -> Made;
 
-    /// True if the call asks for the set that was shown.
-    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed;
+    /// True if the call asks for the set that was shown: made again, its own has to be that.
+    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
+        let own = self.made(call).await.map_err(|stopped| stopped.failure)?;
+        Ok(is_shown(&own.set, shown))
+    }
 
     /// Looks at the page of a single change that was shown, as it is now.
     async fn look_again(&self, _: WriteCall<'_>, _: &whole_page::ToWrite) -> Result<(), Stopped> {
@@ -350,6 +354,24 @@ pub(super) fn mismatch() -> Failure {
         Code::ConfirmMismatch,
         "This call asks for something else than the preview that the token was given for.",
     )
+}
+
+/// The number of pages that are read at once.
+const AT_ONCE: usize = 4;
+
+/// Does the same with each of these, a few at once; the results are in their order.
+///
+/// # Errors
+/// The first that there is.
+async fn a_few_at_once<T, R, F: Future<Output = Result<R>>>(
+    all: Vec<T>,
+    work: impl FnMut(T) -> F,
+) -> Result<Vec<R>> {
+    stream::iter(all)
+        .map(work)
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await
 }
 
 /// The tags of each page of a set, as it is.

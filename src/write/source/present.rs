@@ -129,11 +129,7 @@ pub(super) async fn thing(past: &WriteHistory, state: &PageState) -> Result<Opti
 
 /// The page of exactly this id; `None` if it is gone.
 pub(super) async fn by_id(wiki: &Wiki, id: i64) -> Result<Option<PageState>> {
-    match whole_page::to_write(wiki, id, &[]).await {
-        Ok(read) => Ok(Some(read.page)),
-        Err(failure) if failure.code == Code::PageNotFound => Ok(None),
-        Err(failure) => Err(failure),
-    }
+    target::found(whole_page::to_write(wiki, id, &[]).await)
 }
 
 #[cfg(test)]

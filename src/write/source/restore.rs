@@ -2,8 +2,6 @@
 //!
 //! Its values are written back unchecked, as those of an undo are: the wiki had them.
 
-use serde_json::json;
-
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, TurnOf};
@@ -16,6 +14,7 @@ use crate::wiki::Wiki;
 
 use super::{Agreed, ChangeSource, Made, WriteCall, checked, is_shown, mending};
 use crate::write::audit_entry::EntryBuilder;
+use crate::write::faults::bad_argument;
 use crate::write::links::new_place;
 
 /// A page to be brought back.
@@ -70,11 +69,9 @@ impl PageRestore {
         }
         let path = path.unwrap_or(&self.state.path).clone();
         if !path.can_be_made() {
-            let fields = json!([{ "path": "path", "message": "must name another place" }]);
             let message = "The wiki makes no page at the old path any more.";
-            return Err(Failure::new(Code::InvalidInput, message)
-                .hint("Name the place where the page shall come back.")
-                .detail("fields", fields));
+            return Err(bad_argument("path", message, "must name another place")
+                .hint("Name the place where the page shall come back."));
         }
         let change = Change::recreate(PageState {
             path,

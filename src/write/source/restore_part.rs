@@ -13,7 +13,7 @@ use super::bulk::MAX_PAGES;
 use super::order::in_order;
 use super::restore::{lost, needed_of, seen_before};
 use super::undo_client::{back, list};
-use super::{Agreed, ChangeSource, Made, WriteCall, checked, is_shown, present};
+use super::{ChangeSource, Made, WriteCall, checked, present};
 use crate::write::undo::history::nothing;
 
 /// Pages that shall be as they were. What was written since elsewhere in a text stays; a page that was
@@ -107,10 +107,5 @@ fn told(page: &PageThen, change: Change) -> Result<SetChange, &'static str> {
 impl ChangeSource for RestorePart {
     async fn made(&self, call: WriteCall<'_>) -> Made {
         Ok(checked(self.set(call).await?))
-    }
-
-    async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
-        let own = self.set(call).await?;
-        Ok(is_shown(&own, shown))
     }
 }

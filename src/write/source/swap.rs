@@ -105,14 +105,10 @@ fn names(change: &Change) -> impl Iterator<Item = PagePath> {
             } else {
                 format!("-{number}")
             };
-            let name = format!("moving-{id}{end}");
-            match folder.as_str() {
-                "" => name,
-                folder => format!("{folder}/{name}"),
-            }
+            folder.holding(&format!("moving-{id}{end}"))
         })
     });
-    paths.filter_map(|path| NewPath::parse(&path).ok().map(NewPath::into_path))
+    paths.filter_map(|path| NewPath::parse(path.as_str()).ok().map(NewPath::into_path))
 }
 
 fn none(change: &Change) -> Failure {

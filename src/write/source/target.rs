@@ -31,7 +31,12 @@ pub(crate) async fn as_now(
 
 /// The same; `None` if it is not there.
 pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<PageState>> {
-    match as_now(wiki, state, &[]).await {
+    found(as_now(wiki, state, &[]).await)
+}
+
+/// The page that was read; `None` if it is not there.
+pub(super) fn found(read: Result<ToWrite>) -> Result<Option<PageState>> {
+    match read {
         Ok(read) => Ok(Some(read.page)),
         Err(failure) if failure.code == Code::PageNotFound => Ok(None),
         Err(failure) => Err(failure),

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::json;
-
 use crate::audit::{CallHistory, CallId, CallSelector, Client, KeptState, Outcome, Record};
 use crate::change::{Change, Operation, UndoFault, Warning};
-use crate::error::{Code, Failure, Result};
+use crate::error::{Failure, Result};
 use crate::gates::{ChangeSet, SessionId, SetChange, TurnOf};
 use crate::page::{Attached, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
 use super::{Agreed, ChangeSource, Made, WriteCall, checked, present, target};
 use crate::write::audit_entry::EntryBuilder;
+use crate::write::faults::bad_argument;
 use crate::write::undo::history::{WriteHistory, nothing};
 
 mod fault;
@@ -196,8 +195,13 @@ async fn change_of(
         before => before,
     };
     let (gone, now) = as_it_is(past, &story, (before.as_ref(), after.as_ref())).await?;
-    let in_part = in_part(past, &story, before.as_ref(), after.as_ref());
-    let (after, now) = match Box::pin(in_part).await? {
+    let in_part = match (&before, &after, story.id) {
+        (Some(before), None, Some(id)) if before.thing.is_none() => {
+            Box::pin(present::in_part(past, id)).await?
+        }
+        _ => None,
+    };
+    let (after, now) = match in_part {
         // An earlier undo brought the page back without some of it: this one adds the rest.
         Some((left, now)) => (Some(left), Some(now)),
         None => (after, now),
@@ -235,22 +239,6 @@ async fn as_it_is(
         _ => None,
     };
     Ok((of_thing.and_then(|state| state.thing.clone()), now))
-}
-
-/// The deleted page that an earlier undo of the same write brought back in part, as that undo left
-/// it, and as it is now.
-async fn in_part(
-    past: &WriteHistory,
-    story: &CallHistory,
-    before: Option<&PageState>,
-    after: Option<&PageState>,
-) -> Result<Option<(PageState, PageState)>> {
-    match (before, after, story.id) {
-        (Some(before), None, Some(id)) if before.thing.is_none() => {
-            present::in_part(past, id).await
-        }
-        _ => Ok(None),
-    }
 }
 
 /// A page before and after a write.
@@ -369,23 +357,17 @@ fn at_its_place(before: PageState, undo: &UndoRequest) -> Result<PageState> {
             ..before
         }),
         None if before.path.can_be_made() => Ok(before),
-        None => Err(bad_path(
-            "The wiki makes no page at the old path any more.",
-            "must name another place: the wiki makes no page at the old path",
-        )
-        .hint(
-            "Pass path (on the command line --path) with the place where the page shall come back.",
-        )),
+        None => {
+            let message = "The wiki makes no page at the old path any more.";
+            let fault = "must name another place: the wiki makes no page at the old path";
+            let hint = "Pass path (on the command line --path) with the place where the page shall come back.";
+            Err(bad_argument("path", message, fault).hint(hint))
+        }
     }
 }
 
 fn stays() -> Failure {
     let message = "Taking this write back brings no page to another place.";
-    bad_path(message, "is for a page that was deleted or moved")
+    bad_argument("path", message, "is for a page that was deleted or moved")
         .hint("Leave path out; wikijs_update_page moves a page.")
-}
-
-fn bad_path(message: &str, fault: &str) -> Failure {
-    Failure::new(Code::InvalidInput, message)
-        .detail("fields", json!([{ "path": "path", "message": fault }]))
 }

@@ -38,7 +38,7 @@ impl UndoClient {
         let past = call.past;
         let writes = self.writes(past).await?;
         let (mut changes, mut left_out) = (Vec::new(), Vec::new());
-        let now = self.ids_now(past, &writes).await?;
+        let now = ids_now(past, &writes).await?;
         for (id, writes) in by_page(writes, &now) {
             match self.of_page(past, id, &writes).await? {
                 Ok(change) => changes.push(change),
@@ -94,23 +94,6 @@ impl UndoClient {
         Ok(admitted)
     }
 
-    /// The newest id of each written page that an undo created again.
-    async fn ids_now(
-        &self,
-        past: &WriteHistory,
-        writes: &[CallHistory],
-    ) -> Result<HashMap<i64, i64>> {
-        let mut now = HashMap::new();
-        for id in writes.iter().filter_map(|call| call.id) {
-            if !now.contains_key(&id)
-                && let Some(newest) = present::later_ids(past, id).await?.first()
-            {
-                now.insert(id, *newest);
-            }
-        }
-        Ok(now)
-    }
-
     /// The change that takes the writes of one page back, the newest first; or why there is none.
     async fn of_page(
         &self,
@@ -155,6 +138,19 @@ impl UndoClient {
             warnings,
         }))
     }
+}
+
+/// The newest id of each written page that an undo created again.
+async fn ids_now(past: &WriteHistory, writes: &[CallHistory]) -> Result<HashMap<i64, i64>> {
+    let mut now = HashMap::new();
+    for id in writes.iter().filter_map(|call| call.id) {
+        if !now.contains_key(&id)
+            && let Some(newest) = present::later_ids(past, id).await?.first()
+        {
+            now.insert(id, *newest);
+        }
+    }
+    Ok(now)
 }
 
 /// The reason why the writes of one page cannot be taken back together, by their records.

@@ -272,16 +272,11 @@ async fn is_done(
         id: Some(id),
         ..kept.target().clone()
     };
-    match (
-        target::as_now(wiki, &state, kept.lost()).await,
-        kept.after(),
-    ) {
-        (Ok(read), Some(after)) => Ok(after.difference(&read.page).is_empty()),
-        (Err(failure), None) if failure.code == Code::PageNotFound => Ok(true),
-        (Ok(_), None) => Ok(false),
-        (Err(failure), _) if failure.code == Code::PageNotFound => Ok(false),
-        (Err(failure), _) => Err(failure),
-    }
+    let now = target::found(target::as_now(wiki, &state, kept.lost()).await)?;
+    Ok(match (now, kept.after()) {
+        (Some(now), Some(after)) => after.difference(&now).is_empty(),
+        (now, after) => now.is_none() && after.is_none(),
+    })
 }
 
 /// A change that is made cannot be left out.

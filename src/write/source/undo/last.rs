@@ -37,27 +37,19 @@ async fn undo_before(
     if !undo.call.is_last() {
         return None;
     }
-    let own = undo
-        .session
-        .as_ref()
-        .map(|own| call.memory.own_writes.of(own));
+    let (past, owner) = (call.past, undo.owner.as_ref());
+    let own = undo.session.as_ref();
+    let own = own.map(|own| call.memory.own_writes.of(own));
     let newest = if let Some([newest, ..]) = own.as_deref() {
         *newest
     } else {
-        let found = call
-            .past
-            .audit
-            .calls
-            .last_undo(undo.owner.as_ref())
-            .await
-            .ok()??;
-        let (newest, at) = found;
+        let (newest, at) = past.audit.calls.last_undo(owner).await.ok()??;
         if than > at {
             return None;
         }
         newest
     };
-    let story = call.past.story(&newest.into(), undo.owner.as_ref()).await;
+    let story = past.story(&newest.into(), owner).await;
     let story = story.ok().filter(is_in_force)?;
     (!story.undone_calls().is_empty()).then_some(newest)
 }
