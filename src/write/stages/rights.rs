@@ -251,20 +251,14 @@ fn needs(change: &Change, is_list: bool) -> Vec<RequiredRights> {
         change.after(),
     );
     if let Some(thing) = change.thing() {
-        return match (thing, before.or(after)) {
-            (Attached::Asset(_), Some(page)) => {
-                vec![RequiredRights::at(place(page), of_asset(change))]
-            }
-            (Attached::Comment(_), Some(page)) => {
-                let right = if before.is_none() {
-                    Right::WriteComments
-                } else {
-                    Right::ManageComments
-                };
-                vec![RequiredRights::at(place(page), vec![right])]
-            }
-            (_, None) => Vec::new(),
+        let rights = match thing {
+            Attached::Asset(_) => of_asset(change),
+            Attached::Comment(_) if before.is_none() => vec![Right::WriteComments],
+            Attached::Comment(_) => vec![Right::ManageComments],
         };
+        let page = before.or(after).map(place);
+        let need = page.map(|place| RequiredRights::at(place, rights));
+        return need.into_iter().collect();
     }
     let mut needs = Vec::new();
     if let Some(page) = before {

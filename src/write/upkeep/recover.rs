@@ -276,28 +276,20 @@ impl Recovery {
 
     /// The change, made again from its kept states; `None` if they are lost.
     async fn change_of(&self, attempt: &OpenAttempt) -> AuditResult<Option<Change>> {
+        let entry = &attempt.entry;
         let kept = async |name: Option<KeptState>| match name {
             Some(name) => self.audit.states.get(name).await.map(Some),
             None => Ok(None),
         };
-        match (
-            kept(attempt.entry.before).await,
-            kept(attempt.entry.after).await,
-        ) {
-            (Ok(before), Ok(after)) => {
-                let change = Change::of_states(before, after);
-                Ok(change.map(|change| {
-                    let is_written =
-                        attempt.entry.step.as_deref() == Some(Operation::Update.as_str());
-                    let change = change.by_way_of(attempt.entry.aside.clone());
-                    change.rendered_anew(is_written)
-                }))
-            }
-            (Err(error), _) | (_, Err(error)) => match error {
-                AuditError::Missing | AuditError::Damaged => Ok(None),
-                error => Err(error),
-            },
-        }
+        let change = match (kept(entry.before).await, kept(entry.after).await) {
+            (Ok(before), Ok(after)) => Change::of_states(before, after),
+            (Err(AuditError::Missing | AuditError::Damaged), _)
+            | (Ok(_), Err(AuditError::Missing | AuditError::Damaged)) => None,
+            (Err(error), _) | (_, Err(error)) => return Err(error),
+        };
+        let is_written = entry.step.as_deref() == Some(Operation::Update.as_str());
+        let change = change.map(|change| change.by_way_of(entry.aside.clone()));
+        Ok(change.map(|change| change.rendered_anew(is_written)))
     }
 
     /// The age of an attempt, as far as it is sure: the clock of another machine tells none.
