@@ -42,6 +42,8 @@ pub(super) struct PulledPage {
     pub(super) tags: Vec<String>,
     /// True if conflicts were marked in its files; the marks may still be there.
     pub(super) is_marked: bool,
+    /// True if the page itself has such marks in the wiki, as one about Git may.
+    had_marks: bool,
     /// The new name of its files, if they were moved since that pull.
     renamed: Option<String>,
     pub(super) local: Local,
@@ -87,6 +89,7 @@ impl LocalFolder {
                 }
             };
             here.names.keep(&base.name);
+            let was = written(&base.page);
             let local = match files.remove(&base.name) {
                 None if base.is_left => Local::Left,
                 None => Local::Gone,
@@ -94,7 +97,7 @@ impl LocalFolder {
                     let Some(texts) = here.texts(folder, &base.name, &parts) else {
                         continue;
                     };
-                    let local = Local::of(texts, &written(&base.page));
+                    let local = Local::of(texts, &was);
                     if base.is_left && local != Local::Same {
                         // They are another page's, which came there since, or a new one's.
                         files.insert(base.name.clone(), parts);
@@ -110,6 +113,7 @@ impl LocalFolder {
                 tags: base.page.tags,
                 name: base.name,
                 is_marked: base.is_marked,
+                had_marks: has_marks(&was),
                 renamed: None,
                 local,
             };
@@ -330,6 +334,16 @@ pub(super) fn has_marks(texts: &Texts) -> bool {
     texts.values().any(|text| text.lines().any(is_mark))
 }
 
+/// True if a text has all marks of a conflict, in their order, as Git's own merge leaves them.
+pub(super) fn has_conflict(texts: &Texts) -> bool {
+    texts.values().any(|text| {
+        let mut lines = text.lines();
+        lines.any(|line| line.starts_with("<<<<<<< "))
+            && lines.any(|line| line == "=======")
+            && lines.any(|line| line.starts_with(">>>>>>> "))
+    })
+}
+
 impl Local {
     fn of(texts: Texts, was: &Texts) -> Self {
         if texts == *was {
@@ -346,10 +360,11 @@ impl PulledPage {
         self.renamed.is_some()
     }
 
-    /// True if conflicts are marked in the page's files.
+    /// True if conflicts are marked in the page's files, by a pull or by a merge of Git's.
     pub(super) fn is_in_conflict(&self) -> bool {
         match &self.local {
-            Local::Changed(texts) => self.is_marked && has_marks(texts),
+            Local::Changed(texts) if self.is_marked => has_marks(texts),
+            Local::Changed(texts) => !self.had_marks && has_conflict(texts),
             Local::Same | Local::Gone | Local::Left => false,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::base::{Base, FolderScope};
 use super::error::TOO_LARGE;
-use super::local_changes::{Local, LocalFolder, PulledPage, file_of};
+use super::local_changes::{Local, LocalFolder, PulledPage, file_of, has_conflict};
 use super::name::decode;
 use super::pull::{Pushed, after_push};
 use super::remote_changes::RemotePages;
@@ -19,6 +19,9 @@ use crate::write::unfit_field;
 
 /// The most bytes of a file: Wiki.js takes no more (W19).
 const MAX_BYTES: usize = 5_000_000;
+/// The fault of a file with marks of a conflict, a pull's or Git's.
+const IN_CONFLICT: &str =
+    "has marked conflicts; resolve them first, or indent them if they are an example";
 /// The most changes of one set.
 pub const MAX_CHANGES: usize = 200;
 
@@ -81,7 +84,7 @@ impl Ready {
             let name = known.name_now();
             let is_changed = known.local != Local::Same || known.moves_to().is_some();
             if known.is_in_conflict() {
-                ready.fault(name, "has marked conflicts; resolve them first");
+                ready.fault(name, IN_CONFLICT);
             } else if is_changed && (there.changed.contains_key(id) || there.gone.contains_key(id))
             {
                 ready.fault(name, "was changed in the wiki, too; pull first");
@@ -96,7 +99,9 @@ impl Ready {
             }
         }
         for (name, texts) in &here.new {
-            if decode(name).is_some_and(|place| is_taken(&place)) {
+            if has_conflict(texts) {
+                ready.fault(name, IN_CONFLICT);
+            } else if decode(name).is_some_and(|place| is_taken(&place)) {
                 ready.fault(name, "was made in the wiki, too; pull first");
             } else if let Some(why) = lacks(decode(name)) {
                 ready.fault(name, why);

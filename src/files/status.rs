@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::base::FolderScope;
-use super::local_changes::{Local, LocalFolder, PulledPage};
+use super::local_changes::{Local, LocalFolder, PulledPage, has_conflict};
 use super::name::encode;
 use super::remote_changes::RemotePages;
 use crate::files::{FilesError, Folder, Stage, Strange, UnreadablePage};
@@ -77,8 +77,11 @@ impl FolderStatus {
             strange: here.strange.clone(),
             ..Self::default()
         };
-        for name in here.new.keys() {
+        for (name, texts) in &here.new {
             standing.ahead.push(line(StatusKind::New, name));
+            if has_conflict(texts) {
+                standing.conflicts.push(name.clone());
+            }
         }
         for (id, known) in &here.pages {
             let own = own_line(known);

@@ -368,6 +368,51 @@ async fn changes_of_both_sides_are_merged_and_marked_where_they_overlap() {
 }
 
 #[tokio::test]
+async fn what_a_merge_by_git_left_marked_is_not_pushed() {
+    let marked = "<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> origin/main\n";
+    let example = format!("An example:\n\n```\n{marked}```\n");
+    let wiki = wiki_of(&[
+        ("docs/a", "one\ntwo\nthree\n"),
+        (
+            "docs/b",
+            "The first line.\ntwo\nThe third line.\nThe fourth line.\nThe fifth line.\n",
+        ),
+        ("docs/git", &example),
+    ])
+    .await;
+    let work = Work::pulled(wiki).await;
+    work.edit("en/docs/a.md", "two\n", marked);
+    work.edit("en/docs/b.md", "two\n", marked);
+    work.rename("en/docs/b.md", "en/docs/moved.md");
+    work.write("en/docs/new.md", marked);
+    // Marks that the page has in the wiki are its text.
+    work.edit("en/docs/git.md", "An example", "One more example");
+    let refused = work.run("push", &["--yes"]).await.exits(3);
+    for name in ["a", "moved", "new"] {
+        let said = format!("en/docs/{name}: has marked conflicts; resolve them first");
+        assert!(refused.stderr.contains(&said), "{name}: {}", refused.told);
+    }
+    lacks(&refused.stderr, "docs/git");
+    assert!(mutations(&work.wiki).is_empty());
+    let conflicts = work.status().await["conflicts"].clone();
+    assert_eq!(
+        conflicts,
+        json!(["en/docs/new", "en/docs/a", "en/docs/moved"])
+    );
+    for name in ["a", "moved", "new"] {
+        work.edit(&format!("en/docs/{name}.md"), marked, "both\n");
+    }
+    work.good("push", &["--yes"]).await;
+    let texts = vec_of(all(&work.wiki).into_values().map(|page| page.content));
+    assert_eq!(texts.len(), 4);
+    let are_marked = texts.iter().filter(|text| text.contains("<<<<<<<"));
+    assert_eq!(
+        vec_of(are_marked),
+        [&example.replace("An ex", "One more ex")]
+    );
+}
+
+#[tokio::test]
 async fn an_edit_here_outlives_a_delete_and_a_move_there() {
     let wiki = wiki_of(&[
         ("docs/gone", "# Gone\n\nDeleted in the wiki.\n"),
