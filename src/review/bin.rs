@@ -312,10 +312,10 @@ fn rows(pages: &[BinPage], frame: &Frame) -> Markup {
                         @if one.gone.is_hidden { span.quiet { " (hidden before)" } }
                         @if one.taken_by.is_some() { span.quiet { " (another page is there now)" } }
                     }
-                    td { (text(&one.page.title)) }
-                    td { (at(one.gone.last_seen)) }
-                    td { (author(one)) }
-                    td { (one.links()) }
+                    td data-head="Title" { (text(&one.page.title)) }
+                    td data-head="Last seen" { (at(one.gone.last_seen)) }
+                    td data-head="Last changed by" { (author(one)) }
+                    td data-head="Links" { (one.links()) }
                 }
             }
         }

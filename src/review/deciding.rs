@@ -14,8 +14,8 @@ use super::form::FormFields;
 use super::markup::{self, News};
 use super::part;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
-use super::set_page::names_links;
-use super::set_view::{ReviewerInput, SetView};
+use super::set_page::{TURN, names_links};
+use super::set_view::{ReviewerInput, SetView, is_being_decided, with_left_out};
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use crate::audit::{Proposal, ProposalId};
 use crate::error::Code;
@@ -38,6 +38,9 @@ pub(super) async fn decide(
     SentForm { visitor, form }: SentForm,
 ) -> BrowserResult {
     let seen = reviews.found(&visitor, &id).await?;
+    if let Some(view) = turned(&visitor, seen.review.proposal.id, &form) {
+        return Ok(see_other(&view));
+    }
     let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
     let sent = SentDecision {
         reviews: &reviews,
@@ -59,9 +62,19 @@ pub(super) async fn decide(
         wrong: Some(&failure),
         ..ReviewerInput::new(&left_out)
     };
-    let frame = reviews.frame(&visitor).await;
-    let markup = reviews.set(&visitor, &seen, 0, given, &frame).await;
+    let markup = reviews.set(&visitor, &seen, 0, given).await;
     Ok(page(StatusCode::CONFLICT, markup))
+}
+
+/// The other view of a set to which its form only turns, with what is left out.
+fn turned(visitor: &Visitor, id: ProposalId, form: &FormFields) -> Option<String> {
+    let view = form.text(TURN);
+    let is_of_set = view.starts_with('?') || view.starts_with("/new/");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '?' | '=' | '#' | '-' | '/');
+    (is_of_set && view.chars().all(is_plain)).then(|| {
+        let view = with_left_out(view, &form.numbers("leave_out"));
+        visitor.reviewer.links().set(format_args!("{id}{view}"))
+    })
 }
 
 /// The reason why a form decides nothing.
@@ -90,7 +103,7 @@ struct SentDecision<'a> {
 impl SentDecision<'_> {
     /// The page that says why it decides nothing.
     async fn reply(&self, stop: &Undecided) -> BrowserResponse {
-        let frame = self.reviews.frame(self.visitor).await;
+        let reviews = self.reviews;
         let told;
         let (status, wrong, reason) = match stop {
             Undecided::Looks => {
@@ -99,6 +112,7 @@ impl SentDecision<'_> {
             }
             Undecided::Deletes => {
                 let session = &self.visitor.session;
+                let frame = reviews.frame(self.visitor).await;
                 let markup = deletion::page(session, self.seen, self.left_out, self.form, &frame);
                 return page(StatusCode::OK, markup);
             }
@@ -125,8 +139,7 @@ impl SentDecision<'_> {
             },
             ..ReviewerInput::new(self.left_out)
         };
-        let reviews = self.reviews;
-        let markup = reviews.set(self.visitor, self.seen, 0, given, &frame);
+        let markup = reviews.set(self.visitor, self.seen, 0, given);
         page(status, markup.await)
     }
 
@@ -139,7 +152,11 @@ impl SentDecision<'_> {
             return Err(Undecided::Looks);
         }
         if !review.proposal.is_open() {
-            let what = "Somebody else decided it before you; what they decided stands below.";
+            let what = "It was decided meanwhile; what was decided stands below.";
+            return says(StatusCode::CONFLICT, what);
+        }
+        if self.reviews.under_way.is(review.proposal.id) || is_being_decided(review) {
+            let what = "It is being decided already; this form decides nothing.";
             return says(StatusCode::CONFLICT, what);
         }
         if let Some(what) = decision::own_family(reviewer, &review.proposal) {

@@ -4,7 +4,6 @@
 //! shown of it and what is left out: without it nothing that deletes is applied.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
@@ -14,6 +13,7 @@ use super::markup::{self, Frame, counted, text};
 use super::queue::{place, verb};
 use super::session::SignedIn;
 use super::set_page::LINKS_LEFT;
+use super::set_view::with_left_out;
 use crate::audit::ProposedChange;
 use crate::change::{Operation, Risk};
 
@@ -80,13 +80,7 @@ pub(super) fn page(
     };
     let title = format!("Delete {}?", counted(gone.len(), noun, nouns));
     let set = frame.links().set(proposal.id);
-    // The ticks of the set's page stay.
-    let mut back = set.clone();
-    for number in left_out {
-        let sign = if back.contains('?') { '&' } else { '?' };
-        // Writing to a string cannot fail.
-        let _ = write!(back, "{sign}leave_out={number}");
-    }
+    let back = with_left_out(&set, left_out);
     let body = html! {
         main #main.narrow.deletion {
             h1 { @if let [(_, one)] = &*gone { (what(one)) "?" } @else { (title) } }

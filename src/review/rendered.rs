@@ -182,13 +182,13 @@ fn harmless(html: &str, address: &str) -> String {
 
 /// The page.
 pub(super) fn page(
-    (id, one, address): (&str, &ProposedChange, &str),
+    (back, one, address): (&str, &ProposedChange, &str),
     shown: &Result<String, NotRenderedReason>,
     frame: &Frame,
 ) -> Markup {
     let body = html! {
         main #main {
-            p.back { a href=(frame.links().set(id)) { "← To the change" } }
+            p.back { a href=(frame.links().set(back)) { "← To the change" } }
             h1 { "About how " span.path { (place(&one.locale, &one.path)) } " will look" }
             p.warning {
                 "This is approximate: the wiki renders it with its own style, scripts and macros. "

@@ -22,7 +22,7 @@ use super::reply::{
     self, BrowserResponse, BrowserResult, not_modified, page, picture, plain, see_other, set,
     trouble,
 };
-use super::set_view::{self, ReviewerInput};
+use super::set_view::{ReviewerInput, with_left_out};
 use super::sign_in::{self, SignInTarget, SignInWays};
 use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, failed, no_set};
@@ -130,11 +130,6 @@ async fn show_set(
         });
     }
     let seen = reviews.found(&visitor, &id).await?;
-    let mut frame = reviews.frame(&visitor).await;
-    let is_under_way = reviews.under_way.is(seen.review.proposal.id);
-    if is_under_way || set_view::is_being_decided(&seen.review) {
-        frame.again_in = Some(1);
-    }
     let from = query.number("from").unwrap_or_default();
     let left_out: HashSet<usize> = query.numbers("leave_out").into_iter().collect();
     let mut after = undoing::after(&reviews, &visitor, &seen).await?;
@@ -145,7 +140,7 @@ async fn show_set(
         after: after.as_ref(),
         ..ReviewerInput::new(&left_out)
     };
-    let markup = reviews.set(&visitor, &seen, from, given, &frame).await;
+    let markup = reviews.set(&visitor, &seen, from, given).await;
     Ok(page(StatusCode::OK, markup))
 }
 
@@ -154,8 +149,11 @@ async fn show_new_text(
     State(reviews): ReviewRouteState,
     Path((id, number)): Path<(String, usize)>,
     visitor: Visitor,
+    uri: Uri,
 ) -> BrowserResult {
     let seen = reviews.found(&visitor, &id).await?;
+    let left_out = FormFields::of_query(uri.query()).numbers("leave_out");
+    let back = with_left_out(&format!("{id}#change-{number}"), &left_out);
     let bench = &visitor.reviewer.bench;
     let text = bench
         .desk
@@ -172,7 +170,7 @@ async fn show_new_text(
     let frame = reviews.frame(&visitor).await;
     Ok(page(
         StatusCode::OK,
-        rendered::page((&id, &one, &address), &shown, &frame),
+        rendered::page((&back, &one, &address), &shown, &frame),
     ))
 }
 

@@ -33,6 +33,8 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
                 // A form of its own: Enter in the reason rejects, with scripts and without.
                 form #rejecting method="post" action=(address) data-once="" { (hidden(shown)) }
                 form #decide method="post" action=(address) data-once="" {
+                    // Enter on a tick or in a field presses the first button of a form: this one only shows the set again.
+                    button type="submit" name=(TURN) value=(format!("?from={}", shown.parts.start)) hidden {}
                     (hidden(shown))
                     (changes(shown))
                     (links_left(proposal))
@@ -106,16 +108,15 @@ fn changes(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let numbered = || sheet.changes.iter().enumerate();
     let is_list = sheet.changes.len() > 1;
-    let links = shown.reviewer.links();
     let mends = |change: &ShownChange| change.proposed.links_mended.is_some();
     html! {
         @if !sheet.parts.is_empty() {
             p.views {
                 "Differences: "
                 @if shown.session.kept.state.is_side_by_side {
-                    a href=(links.to("?view=one")) { "one column" } " · " b { "two columns" }
+                    (turn(shown, "?view=one", "", "one column")) " · " b { "two columns" }
                 } @else {
-                    b { "one column" } " · " a href=(links.to("?view=two")) { "two columns" }
+                    b { "one column" } " · " (turn(shown, "?view=two", "", "two columns"))
                 }
             }
         }
@@ -130,6 +131,27 @@ fn changes(shown: &SetPageModel) -> Markup {
             }
         }
         (more(shown))
+    }
+}
+
+/// The member of a form that turns to another view of its set.
+pub(super) const TURN: &str = "turn";
+
+/// Leads to another view of the set. Of a list the form goes there, since it takes along what is left out.
+fn turn(shown: &SetPageModel, view: &str, class: &str, words: &str) -> Markup {
+    let links = shown.reviewer.links();
+    html! {
+        @if shown.sheet.changes.len() > 1 && shown.can_decide() {
+            button class=(if class.is_empty() { "link" } else { class }) type="submit" name=(TURN) value=(view) {
+                (words)
+            }
+        } @else {
+            @let address = match view.strip_prefix('?') {
+                Some(_) => links.to(view),
+                None => links.set(format_args!("{}{view}", shown.sheet.review.proposal.id)),
+            };
+            a class=[Some(class).filter(|class| !class.is_empty())] href=(address) { (words) }
+        }
     }
 }
 
@@ -162,7 +184,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
                     @if is_left_out { " " span.mark { "left out" } }
                 }
                 @if !change.texts.is_empty() && proposed.operation != Operation::UploadAsset {
-                    a.wiki href=(links.set(format_args!("{set}/new/{number}"))) { "as rendered" }
+                    (turn(shown, &format!("/new/{number}"), "link wiki", "as rendered"))
                 }
                 a.wiki href=(change.reviewed.change.target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
                 @if is_list && shown.can_decide() {
@@ -190,7 +212,6 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
 fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): FieldDiff) -> Markup {
     let own = shown.sheet.parts.iter().enumerate();
     let own = own.filter(|(_, part)| part.change == change && part.text == at);
-    let links = shown.reviewer.links();
     html! {
         div.text {
             @if field != "content" { h4 { (field) } }
@@ -200,11 +221,8 @@ fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): Field
                     @let name = format!("difference of {field}, change {}, part {}", change + 1, number + 1);
                     (table(&rows, shown.session.kept.state.is_side_by_side, &name))
                 } @else {
-                    p.folded {
-                        a href=(links.to(format_args!("?from={number}#change-{change}"))) data-part=(number) {
-                            "Show " (counted(part.changed, "changed line", "changed lines"))
-                        }
-                    }
+                    @let lines = counted(part.changed, "changed line", "changed lines");
+                    p.folded { (turn(shown, &format!("?from={number}#change-{change}"), "", &format!("Show {lines}"))) }
                 }
             }
         }
@@ -217,14 +235,8 @@ fn more(shown: &SetPageModel) -> Markup {
     let Some(next) = shown.sheet.parts.get(end) else {
         return html! {};
     };
-    let links = shown.reviewer.links();
-    html! {
-        p.more {
-            a.button href=(links.to(format_args!("?from={end}#change-{}", next.change))) {
-                "Show the next differences"
-            }
-        }
-    }
+    let view = format!("?from={end}#change-{}", next.change);
+    html! { p.more { (turn(shown, &view, "button", "Show the next differences")) } }
 }
 
 /// The links to what moves that stay as they are.
@@ -325,12 +337,10 @@ fn decide(shown: &SetPageModel) -> Markup {
             }
             @if can_apply && shown.unseen.lines > 0 {
                 p.unseen {
+                    b { (counted(shown.unseen.lines, "changed line", "changed lines")) }
+                    " not shown yet. "
+                    @if let Some(first) = shown.unseen.first { (turn(shown, &format!("?from={first}"), "", "Show them")) }
                     label {
-                        b { (counted(shown.unseen.lines, "changed line", "changed lines")) }
-                        " not shown yet. "
-                        @if let Some(first) = shown.unseen.first {
-                            a href=(shown.reviewer.links().to(format_args!("?from={first}"))) { "Show them" }
-                        }
                         ", or type their number to apply unseen: "
                         input.number type="text" inputmode="numeric" name="unseen" size="6"
                             autocomplete="off";

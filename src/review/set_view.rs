@@ -1,6 +1,7 @@
 //! Models a set as a browser is shown it, and what its person gave.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use maud::{Markup, html};
@@ -202,6 +203,21 @@ impl SetPageModel<'_> {
             @if all.len() > MOST_NAMED { " and " (all.len() - MOST_NAMED) " more" }
         }
     }
+}
+
+/// An address of a set with the changes that a person leaves out, whose page ticks them again.
+pub(super) fn with_left_out<'a>(
+    address: &str,
+    left_out: impl IntoIterator<Item = &'a usize>,
+) -> String {
+    let (address, place) = address.split_at(address.find('#').unwrap_or(address.len()));
+    let mut whole = address.to_owned();
+    for number in left_out {
+        let sign = if whole.contains('?') { '&' } else { '?' };
+        // Writing to a string cannot fail.
+        let _ = write!(whole, "{sign}leave_out={number}");
+    }
+    whole + place
 }
 
 /// Tells whether somebody else decides on it at this moment.

@@ -18,7 +18,7 @@ use super::record::{Checks, Readers};
 use super::reply::{BrowserResponse, page, see_other, set, trouble};
 use super::session::SignedIn;
 use super::set_page;
-use super::set_view::{ReviewerInput, SetPageModel, SetView};
+use super::set_view::{ReviewerInput, SetPageModel, SetView, is_being_decided};
 use super::sign_in::{self, SignInTarget, SignInWays, WrongLinks};
 use super::sign_ins::{SignIns, digest};
 use super::under_way::RunningSets;
@@ -248,17 +248,20 @@ impl Reviews {
         Ok(ReviewQueue::new(all))
     }
 
-    /// A set as a page, from one of its parts on, which the session has seen then.
+    /// A set as a page, from one of its parts on, which the session has seen then. While it is being decided,
+    /// the page is loaded again and again, whatever led to it.
     pub(super) async fn set(
         &self,
         visitor: &Visitor,
         seen: &ReviewedSet,
         from: usize,
         given: ReviewerInput<'_>,
-        frame: &Frame,
     ) -> maud::Markup {
         let review = &seen.review;
         let (id, digest) = (review.proposal.id, &review.digest);
+        let is_under_way = self.under_way.is(id);
+        let mut frame = self.frame(visitor).await;
+        frame.again_in = (is_under_way || is_being_decided(review)).then_some(1);
         let mut state = visitor.session.kept.state.clone();
         let (markup, parts, is_news) = aside(review.bytes(), || {
             let sheet = SetView::new(review);
@@ -272,10 +275,10 @@ impl Reviews {
                 session: &visitor.session,
                 reviewer: &visitor.reviewer,
                 given,
-                is_under_way: self.under_way.is(id),
+                is_under_way,
                 far: self.under_way.progress(id),
             };
-            (set_page::page(&shown, frame), parts, is_news)
+            (set_page::page(&shown, &frame), parts, is_news)
         });
         if is_news {
             let saw = |state: &mut BrowserState| {

@@ -167,7 +167,7 @@ const stories = {
       const look = () => document.querySelector('.elsewhere') ? done(document.querySelector('.elsewhere').textContent) : setTimeout(look, 100);
       look();
     })`);
-    assert.match(told, /Somebody else decided this meanwhile/);
+    assert.match(told, /This was decided meanwhile/);
     await looker.at('decided-elsewhere');
     await open(`/review/sets/${large}`);
     assert.match(await said(), /Rejected .*: not now/);

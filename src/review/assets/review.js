@@ -53,7 +53,7 @@ async function lookAtSet() {
   const link = document.createElement("a");
   link.href = atSite(location.pathname);
   link.textContent = "Show what was decided";
-  news.append(`Somebody else decided this meanwhile: ${state}. `, link, ".");
+  news.append(`This was decided meanwhile: ${state}. `, link, ".");
   form.querySelector(".decide").replaceChildren(news);
 }
 
@@ -75,10 +75,12 @@ function apply(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, textarea, select")) {
+  if (event.target.matches('input:not([type="checkbox"]), textarea, select')) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  // Enter on a tick would send its form.
+  if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && event.target.matches("input")) event.preventDefault();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey && document.getElementById("apply")) {
     event.preventDefault();
     apply(event);
@@ -89,22 +91,12 @@ document.addEventListener("keydown", (event) => {
     j: () => move(1),
     k: () => move(-1),
     r: () => document.querySelector('input[name="reason"]')?.focus(),
-    n: () => document.querySelector(".more a, .folded a")?.click(),
+    n: () => document.querySelector(".more .button, .folded a, .folded button")?.click(),
     q: () => document.querySelector(".top .home").click(),
   }[event.key];
   if (!act) return;
   event.preventDefault();
   act();
-});
-
-// What is left out stays so on the next page of the differences.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest?.('#decide a[href^="?"]');
-  if (!link) return;
-  const asked = new URL(link.href);
-  asked.searchParams.delete("leave_out");
-  for (const box of document.querySelectorAll('input[name="leave_out"]:checked')) asked.searchParams.append("leave_out", box.value);
-  link.href = asked.href;
 });
 
 /** Says how many changes of a set are made, while the answer to its decision is awaited. */
@@ -133,6 +125,8 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
     return;
   }
+  // To turn to another view of the set decides nothing.
+  if (event.submitter?.name === "turn") return;
   form.dataset.sent = "yes";
   telling = setInterval(() => tellHowFar(form).catch(() => {}), 500);
 });

@@ -67,7 +67,7 @@ async fn a_deleted_page_is_listed_shown_and_comes_back_by_a_set_that_a_person_de
     let listed = browser.open("/review/bin").await.text;
     says(&listed, "en/docs/dressed");
     says(&listed, "Dressed");
-    says(&listed, "<td>1</td>");
+    says(&listed, "<td data-head=\"Links\">1</td>");
     says(&listed, "The wiki was looked at");
     let path = format!("/review/bin/{id}");
     let shown = browser.open(&path).await.text;

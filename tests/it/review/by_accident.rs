@@ -99,6 +99,88 @@ async fn a_rejection_without_a_reason_keeps_the_focus_in_the_reason_and_nothing_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn enter_in_a_field_or_on_a_tick_decides_nothing() {
+    let (desk, ids) = Desk::of_old_pages(2).await;
+    let id = desk.propose_new_for_old(&ids).await;
+    let browser = desk.signed_in().await;
+    let shown = browser.open(&format!("/review/sets/{id}")).await;
+    assert!(!tags(&shown, "input", "name=\"leave_out\"").is_empty());
+    // A browser presses the first button of the form that a field belongs to. For a tick it passes over a disabled one.
+    let (_, form) = shown.text.split_once("<form id=\"decide\"").unwrap();
+    let first = form.split("<button").nth(1).unwrap();
+    begins(
+        &first,
+        " type=\"submit\" name=\"turn\" value=\"?from=0\" hidden>",
+    );
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ticks_are_kept_on_every_other_view_of_a_set_without_scripts() {
+    let (desk, ids) = Desk::of_old_pages(3).await;
+    let id = desk.propose_new_for_old(&ids).await;
+    let browser = desk.signed_in().await;
+    let set = format!("/review/sets/{id}");
+    let shown = browser.open(&set).await;
+    let ticked = |page: &Page| {
+        vec_of(
+            tags(page, "input", "checked")
+                .iter()
+                .map(ToString::to_string),
+        )
+    };
+    for (view, leads_to) in [
+        (
+            "?from=1#change-1",
+            "?from=1&leave_out=0&leave_out=2#change-1",
+        ),
+        ("?view=two", "?view=two&leave_out=0&leave_out=2"),
+        ("/new/1", "/new/1?leave_out=0&leave_out=2"),
+    ] {
+        assert!(
+            shown.text.contains(&format!("value=\"{view}\"")) || view.starts_with("?from"),
+            "{view}"
+        );
+        let form = [
+            ("form_token", &*shown.hidden("form_token")),
+            ("digest", &*shown.hidden("digest")),
+            ("leave_out", "0"),
+            ("leave_out", "2"),
+            ("turn", view),
+        ];
+        let turned = browser.send(&set, &form).await;
+        turned.is(StatusCode::SEE_OTHER, view);
+        assert_eq!(turned.leads_to(), format!("{set}{leads_to}"));
+        let mut page = browser
+            .open(turned.leads_to().split('#').next().unwrap())
+            .await;
+        if view.starts_with('/') {
+            let back = format!("{set}?leave_out=0&amp;leave_out=2#change-1");
+            says(&page.text, &format!("href=\"{back}\""));
+            page = browser
+                .open(&format!("{set}?leave_out=0&leave_out=2"))
+                .await;
+        }
+        assert_eq!(ticked(&page).len(), 2, "{view}: {:?}", ticked(&page));
+    }
+    // What is no view of the set leads nowhere.
+    for wrong in ["//evil.example", "?x=<", "/new/../../..", "/undo"] {
+        let form = [
+            ("form_token", &*shown.hidden("form_token")),
+            ("turn", wrong),
+        ];
+        let refused = browser.send(&set, &form).await;
+        assert!(
+            refused.status.is_client_error(),
+            "{wrong}: {}",
+            refused.status
+        );
+    }
+    assert_eq!(mutations(&desk.wiki).len(), 0);
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deletion_is_asked_for_on_a_page_that_names_it_and_no_other_form_deletes() {
     let desk = desk(&[("docs/a", "A\n"), ("docs/b", "B\n"), ("docs/c", "C\n")]).await;
     let propose = async |path: &str| {
@@ -654,6 +736,11 @@ async fn a_set_that_takes_long_says_how_far_it_is_without_scripts() {
     assert!(far.text.contains("http-equiv=\"refresh\""), "{}", far.text);
     assert!(far.text.contains(" of 6 changes are made"), "{}", far.text);
     assert!(!far.text.contains("id=\"decide\""), "{}", far.text);
+    // Who sends it twice is told the same, on a page that looks again, too.
+    let twice = browser.send(&format!("/review/sets/{id}"), &form).await;
+    twice.is(StatusCode::CONFLICT, "");
+    says(&twice.text, "It is being decided already");
+    says(&twice.text, "http-equiv=\"refresh\"");
     desk.wiki.set_write_delay(Duration::ZERO);
     let page = browser.settled(&answer.leads_to()).await;
     assert!(page.text.contains("Applied "), "{}", page.text);

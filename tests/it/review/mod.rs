@@ -438,7 +438,7 @@ async fn a_rejection_needs_a_reason_which_the_agent_reads() {
     ];
     let refused = browser.send(&format!("/review/sets/{first}"), &form).await;
     refused.is(StatusCode::CONFLICT, "");
-    says(&refused.text, "Somebody else decided");
+    says(&refused.text, "It was decided meanwhile");
     assert_eq!(desk.content("docs/a"), "The old word.\n");
     desk.program.kill();
 }

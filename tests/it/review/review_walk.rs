@@ -145,7 +145,9 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         let number = before.rsplit_once("id=\"change-").unwrap().1;
         let number = number.split(['"', '-']).next().unwrap();
         // The pages on which only links are mended come after the others.
-        let (_, next) = page.split_once("class=\"button\" href=\"").unwrap();
+        let (_, next) = page
+            .split_once("class=\"button\" type=\"submit\" name=\"turn\" value=\"")
+            .unwrap();
         let next = next.split(['"', '#']).next().unwrap();
         browser.open(&format!("/review/sets/{set}{next}")).await;
         let decided = browser
