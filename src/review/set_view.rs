@@ -150,6 +150,8 @@ impl<'a> ReviewerInput<'a> {
 pub(super) struct After {
     /// The call that took back what was applied, if it was.
     pub undone_by: Option<CallId>,
+    /// The calls that made some of it before that one, which its undo leaves.
+    pub made_before: Vec<CallId>,
     /// True if the person may take back the applied set.
     pub may_undo: bool,
     /// The reason why somebody else has to, if it is so.

@@ -75,6 +75,9 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
             } @else if let Some(why) = after.and_then(|after| after.left_to_others) {
                 " · No undo: " (why)
             }
+            @for call in after.map_or(&[][..], |after| &after.made_before) {
+                " · Some of it was made by an earlier call, which keeps that: " a href=(links.call(*call)) { "the record of it" }
+            }
         }
     }
 }

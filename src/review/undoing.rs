@@ -39,6 +39,8 @@ pub(super) async fn after(
         ProposalState::Open => return Ok(None),
         ProposalState::Applied { applied_by, .. } => {
             let past = visitor.reviewer.bench.desk.past();
+            let proposals = visitor.reviewer.bench.desk.proposals();
+            after.made_before = proposals.made_before(proposal.id, *applied_by).await;
             // It may be purged: then nothing can take it back.
             if let Ok(story) = past.story(&(*applied_by).into(), None).await {
                 after.undone_by = story.undone_by;

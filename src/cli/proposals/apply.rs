@@ -77,7 +77,10 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
         let worse = match said {
             Ok(Some(done)) => {
                 // A proposal with nothing to do cannot be taken back.
-                applied.extend(done.call());
+                if let Some(call) = done.call() {
+                    let before = app.desk.proposals().made_before(*id, call).await;
+                    applied.extend(before.into_iter().rev().chain([call]));
+                }
                 continue;
             }
             Ok(None) => Exit::Refused,

@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use super::super::show_change;
 use super::{Exit, named};
-use crate::audit::{CallOutcome, Proposal, ProposalState};
+use crate::audit::{CallId, CallOutcome, Proposal, ProposalState};
 use crate::cli::prelude::*;
 use crate::write::{Review, ReviewWarning, Reviewed};
 
@@ -30,18 +30,20 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         return print::json(&as_json(&review, &warnings));
     }
     let expires = app.desk.proposals().expires(&review.proposal);
-    let ending = ending(&app, &review.proposal.state).await;
+    let ending = ending(&app, &review.proposal).await;
     tell(&review, &warnings, expires, ending);
     Ok(Exit::Done)
 }
 
-/// The outcome of the call that applied it; `None` if no call did, or it is no longer on record.
-async fn ending(app: &App, state: &ProposalState) -> Option<CallOutcome> {
-    let ProposalState::Applied { applied_by, .. } = state else {
+/// The outcome of the call that applied it, and the calls that made some of it before; `None` if no call did, or
+/// it is no longer on record.
+async fn ending(app: &App, proposal: &Proposal) -> Option<(CallOutcome, Vec<CallId>)> {
+    let ProposalState::Applied { applied_by, .. } = proposal.state else {
         return None;
     };
-    let story = app.desk.past().story(&(*applied_by).into(), None).await;
-    story.ok().map(|story| story.ending)
+    let story = app.desk.past().story(&applied_by.into(), None).await;
+    let before = app.desk.proposals().made_before(proposal.id, applied_by);
+    Some((story.ok()?.ending, before.await))
 }
 
 async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>)> {
@@ -105,7 +107,11 @@ fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
 }
 
 /// Says how a proposal stands, and who ended it.
-fn tell_state(state: &ProposalState, expires: Option<OffsetDateTime>, ending: Option<CallOutcome>) {
+fn tell_state(
+    state: &ProposalState,
+    expires: Option<OffsetDateTime>,
+    ending: Option<(CallOutcome, Vec<CallId>)>,
+) {
     let told = match state {
         ProposalState::Open => match expires {
             Some(end) => format!("expires {}, at {}", from_now(end), minute(end)),
@@ -117,11 +123,22 @@ fn tell_state(state: &ProposalState, expires: Option<OffsetDateTime>, ending: Op
             ..
         } => {
             let then = match ending {
-                Some(CallOutcome::Unchanged) => {
+                Some((CallOutcome::Unchanged, _)) => {
                     "; the page already was as proposed, and nothing was sent".to_owned()
                 }
-                Some(CallOutcome::Applied) => {
+                Some((CallOutcome::Applied, before)) if before.is_empty() => {
                     format!("; `wikijs-gate undo {applied_by}` takes it back")
+                }
+                Some((CallOutcome::Applied, before)) => {
+                    let before = separated(
+                        before
+                            .iter()
+                            .map(|call| format!("`wikijs-gate undo {call}`")),
+                        ", ",
+                    );
+                    format!(
+                        "; `wikijs-gate undo {applied_by}` takes the last of it back, then {before} the rest"
+                    )
                 }
                 _ => format!(", call {applied_by}"),
             };
@@ -146,7 +163,7 @@ fn tell(
     review: &Review,
     warnings: &[ReviewWarning],
     expires: Option<OffsetDateTime>,
-    ending: Option<CallOutcome>,
+    ending: Option<(CallOutcome, Vec<CallId>)>,
 ) {
     let proposal = &review.proposal;
     let harmless = print::harmless;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::audit::{
-    Actor, AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId,
-    ProposalState, Record,
+    Actor, AuditError, CallHistory, CallId, CallSelector, HeldProposal, Outcome, Proposal,
+    ProposalId, ProposalState, Record,
 };
 use crate::error::{Code, Failure, Result};
 use crate::page::escaped;
@@ -151,6 +151,28 @@ impl Proposals {
             }
         }
         Ok(None)
+    }
+
+    /// The calls that made changes of an applied set before the call that ended it, since their runs were
+    /// killed: the newest first, without those that were taken back.
+    pub async fn made_before(&self, id: ProposalId, applied_by: CallId) -> Vec<CallId> {
+        // What is purged or cannot be read is not told.
+        let on_record = self.past.audit.proposals.on_record(id).await;
+        let applied = on_record.map_or_else(|_| Vec::new(), |found| found.applied);
+        let mut sets: Vec<CallId> = applied.iter().rev().filter_map(|one| one.set).collect();
+        sets.dedup();
+        sets.retain(|set| *set != applied_by);
+        let mut standing = Vec::new();
+        for set in sets {
+            let story = self.past.story(&CallSelector::from(set), None).await;
+            let stands = |story: CallHistory| {
+                story.undone_by.is_none() && story.outcome.is_some_and(Outcome::took_effect)
+            };
+            if story.is_ok_and(stands) {
+                standing.push(set);
+            }
+        }
+        standing
     }
 
     /// Records that a proposal was applied. The write has happened: a failure here is made up for

@@ -749,6 +749,57 @@ async fn a_set_that_takes_long_says_how_far_it_is_without_scripts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_set_that_two_calls_made_both_are_named_to_take_it_back() {
+    let (desk, ids) = Desk::of_old_pages(5).await;
+    let id = desk.propose_new_for_old(&ids).await;
+    let browser = desk.signed_in().await;
+    let set = format!("/review/sets/{id}");
+    let shown = browser.open(&set).await;
+    desk.wiki.set_write_delay(Duration::from_millis(800));
+    let form = [
+        ("form_token", &*shown.hidden("form_token")),
+        ("digest", &*shown.hidden("digest")),
+        ("decision", "apply"),
+    ];
+    let _ = browser.send(&set, &form).await;
+    let state = format!("{set}?part=state");
+    while browser.open(&state).await.text.contains(" 0 of 5") {}
+    let (_other, later) = desk.beside().await;
+    desk.program.kill();
+    desk.wiki.set_write_delay(Duration::ZERO);
+    let command = async |arguments: &[&str]| {
+        Command::operator(&desk.wiki, &desk.agent, arguments)
+            .writing()
+            .end()
+            .await
+            .good()
+    };
+    let applied = command(&["proposals", "apply", &id, "--yes"]).await;
+    let back = "to take it back: wikijs-gate undo ";
+    let calls = applied
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix(back));
+    let calls = vec_of(calls.map(str::to_owned));
+    assert_eq!(calls.len(), 2, "{}", applied.told);
+    let shown = command(&["proposals", "show", &id]).await;
+    says(&shown.stdout, "takes the last of it back, then ");
+    says(&shown.stdout, &format!("undo {}` the rest", calls[1]));
+    let page = later.open(&set).await;
+    says(&page.text, "Some of it was made by an earlier call");
+    assert!(page.text.contains(&calls[1]), "{}", page.text);
+    for call in &calls {
+        command(&["undo", call, "--yes"]).await;
+    }
+    let texts = desk
+        .wiki
+        .with_store(|store| vec_of(store.pages().map(|page| page.content.clone())));
+    assert!(texts.iter().all(|text| text == "old\n"), "{texts:?}");
+    let shown = command(&["proposals", "show", &id]).await;
+    lacks(&shown.stdout, "takes the last of it back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn links_that_lead_nowhere_for_what_is_left_out_are_named_before_it_is_applied() {
     let desk = desk(&[("docs/a", "[b](/docs/b)\n"), ("docs/b", "B\n")]).await;
     let agent = Setup::admin(&desk.wiki)
