@@ -15,6 +15,10 @@ const MISSED: &[(&str, &str)] = &[
         "code lines of src",
         "what came since the budget was set took more lines than it was allowed",
     ),
+    (
+        "first build by the README's command",
+        "306 crates and the program take two slower cores longer",
+    ),
 ];
 
 /// Why a figure's budget is known to be missed.
