@@ -27,7 +27,7 @@ const stories = {
   },
   async 'what the check found and the heads are on it'() {
     const text = await see('document.body.textContent');
-    for (const part of ['All of it holds.', 'Not proven: ', 'Hash of the last line']) assert.ok(text.includes(part), `${part} is not in ${text}`);
+    for (const part of ['the file of the proposal dddddddddddddddd is missing', 'Not proven: ', 'Hash of the last line']) assert.ok(text.includes(part), `${part} is not in ${text}`);
   },
   async 'filters and the search narrow, and clear again'() {
     await choose('outcome', 'refused');
