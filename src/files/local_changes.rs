@@ -40,10 +40,8 @@ pub(super) struct PulledPage {
     pub(super) place: PagePlace,
     pub(super) updated_at: Option<Date>,
     pub(super) tags: Vec<String>,
-    /// True if conflicts were marked in its files; the marks may still be there.
-    pub(super) is_marked: bool,
-    /// True if the page itself has such marks in the wiki, as one about Git may.
-    had_marks: bool,
+    /// True if conflicts were marked in its files, by a pull or by a merge of Git's; the marks may still be there.
+    is_marked: bool,
     /// The new name of its files, if they were moved since that pull.
     renamed: Option<String>,
     pub(super) local: Local,
@@ -89,7 +87,7 @@ impl LocalFolder {
                 }
             };
             here.names.keep(&base.name);
-            let was = written(&base.page);
+            let mut is_marked = base.is_marked;
             let local = match files.remove(&base.name) {
                 None if base.is_left => Local::Left,
                 None => Local::Gone,
@@ -97,7 +95,9 @@ impl LocalFolder {
                     let Some(texts) = here.texts(folder, &base.name, &parts) else {
                         continue;
                     };
+                    let was = written(&base.page);
                     let local = Local::of(texts, &was);
+                    is_marked |= local.has_new_conflict(&was);
                     if base.is_left && local != Local::Same {
                         // They are another page's, which came there since, or a new one's.
                         files.insert(base.name.clone(), parts);
@@ -112,8 +112,7 @@ impl LocalFolder {
                 updated_at: base.page.updated_at.clone(),
                 tags: base.page.tags,
                 name: base.name,
-                is_marked: base.is_marked,
-                had_marks: has_marks(&was),
+                is_marked,
                 renamed: None,
                 local,
             };
@@ -226,14 +225,16 @@ impl LocalFolder {
         if self.new.is_empty() {
             return Ok(());
         }
-        let gone = self.gone(folder)?;
+        let (gone, nothing) = (self.gone(folder)?, Texts::new());
         for (id, name) in moved(&gone, &self.new) {
             let (Some(texts), Some(known)) = (self.new.remove(&name), self.pages.get_mut(&id))
             else {
                 continue;
             };
             let was = gone.iter().find(|page| page.id == id);
-            known.local = Local::of(texts, was.map_or(&Texts::new(), |page| &page.texts));
+            let was = was.map_or(&nothing, |page| &page.texts);
+            known.local = Local::of(texts, was);
+            known.is_marked |= known.local.has_new_conflict(was);
             known.renamed = Some(name);
         }
         Ok(())
@@ -352,6 +353,14 @@ impl Local {
             Self::Changed(texts)
         }
     }
+
+    /// True if they have a conflict, and the page of before had no marks of one, as a page about Git may.
+    fn has_new_conflict(&self, was: &Texts) -> bool {
+        let Self::Changed(texts) = self else {
+            return false;
+        };
+        has_conflict(texts) && !has_marks(was)
+    }
 }
 
 impl PulledPage {
@@ -360,13 +369,10 @@ impl PulledPage {
         self.renamed.is_some()
     }
 
-    /// True if conflicts are marked in the page's files, by a pull or by a merge of Git's.
+    /// True if conflicts are marked in the page's files.
     pub(super) fn is_in_conflict(&self) -> bool {
-        match &self.local {
-            Local::Changed(texts) if self.is_marked => has_marks(texts),
-            Local::Changed(texts) => !self.had_marks && has_conflict(texts),
-            Local::Same | Local::Gone | Local::Left => false,
-        }
+        let is_there = |texts: &Texts| self.is_marked && has_marks(texts);
+        matches!(&self.local, Local::Changed(texts) if is_there(texts))
     }
 
     /// The current name of its files.
