@@ -15,7 +15,7 @@ use super::markup::{self, News};
 use super::part;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::set_page::{TURN, names_links};
-use super::set_view::{ReviewerInput, SetView, is_being_decided, with_left_out};
+use super::set_view::{ReviewerInput, SetView, with_left_out};
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use crate::audit::{Proposal, ProposalId};
 use crate::error::Code;
@@ -155,7 +155,7 @@ impl SentDecision<'_> {
             let what = "It was decided meanwhile; what was decided stands below.";
             return says(StatusCode::CONFLICT, what);
         }
-        if self.reviews.under_way.is(review.proposal.id) || is_being_decided(review) {
+        if self.reviews.is_being_decided(review) {
             let what = "It is being decided already; this form decides nothing.";
             return says(StatusCode::CONFLICT, what);
         }

@@ -13,7 +13,6 @@ use super::queue::place;
 use super::session::SignedIn;
 use super::{Reviewer, decision};
 use crate::audit::{CallId, Proposal, ProposedChange};
-use crate::error::Code;
 use crate::gates::LinkLeft;
 use crate::notice::Progress;
 use crate::page::Field;
@@ -113,6 +112,8 @@ pub(super) struct SetPageModel<'a> {
     pub given: ReviewerInput<'a>,
     /// True while a decision on it is carried out from this page.
     pub is_under_way: bool,
+    /// True while somebody decides on it, or a decision is carried out.
+    pub is_being_decided: bool,
     /// The number of its changes made so far, while it is applied.
     pub far: Option<Progress>,
 }
@@ -168,7 +169,7 @@ impl SetPageModel<'_> {
         let review = self.sheet.review;
         self.reviewer.may_decide
             && review.proposal.is_open()
-            && !self.is_being_decided()
+            && !self.is_being_decided
             && self.left_to_others().is_none()
     }
 
@@ -177,11 +178,6 @@ impl SetPageModel<'_> {
         let proposal = &self.sheet.review.proposal;
         let own = decision::own_family(self.reviewer, proposal);
         own.filter(|_| self.reviewer.may_decide && proposal.is_open())
-    }
-
-    /// Tells whether somebody decides on it at this moment, or a decision is carried out.
-    pub(super) fn is_being_decided(&self) -> bool {
-        self.is_under_way || is_being_decided(self.sheet.review)
     }
 
     /// The place of a change, as a link to where this page shows it.
@@ -220,10 +216,4 @@ pub(super) fn with_left_out<'a>(
         let _ = write!(whole, "{sign}leave_out={number}");
     }
     whole + place
-}
-
-/// Tells whether somebody else decides on it at this moment.
-pub(super) fn is_being_decided(review: &Review) -> bool {
-    let held = review.hindrance.as_ref();
-    review.proposal.is_open() && held.is_some_and(|failure| failure.code == Code::Timeout)
 }

@@ -93,7 +93,7 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
         .filter(|(_, change)| change.reviewed.hindrance.is_some())
         .collect();
     html! {
-        @if shown.is_being_decided() {
+        @if shown.is_being_decided {
             div.news role="status" {
                 @match shown.far {
                     Some(Progress { done, of }) => {

@@ -18,7 +18,7 @@ use super::record::{Checks, Readers};
 use super::reply::{BrowserResponse, page, see_other, set, trouble};
 use super::session::SignedIn;
 use super::set_page;
-use super::set_view::{ReviewerInput, SetPageModel, SetView, is_being_decided};
+use super::set_view::{ReviewerInput, SetPageModel, SetView};
 use super::sign_in::{self, SignInTarget, SignInWays, WrongLinks};
 use super::sign_ins::{SignIns, digest};
 use super::under_way::RunningSets;
@@ -28,6 +28,7 @@ use crate::error::{Code, Failure};
 use crate::site::SiteName;
 use crate::wiki::aside;
 use crate::words::counted;
+use crate::write::Review;
 
 /// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
 /// cookie at home.
@@ -248,6 +249,13 @@ impl Reviews {
         Ok(ReviewQueue::new(all))
     }
 
+    /// True if a decision on a set is carried out from here, or somebody else decides on it at this moment.
+    pub(super) fn is_being_decided(&self, review: &Review) -> bool {
+        let held = review.hindrance.as_ref();
+        let is_held = held.is_some_and(|failure| failure.code == Code::Timeout);
+        self.under_way.is(review.proposal.id) || (review.proposal.is_open() && is_held)
+    }
+
     /// A set as a page, from one of its parts on, which the session has seen then. While it is being decided,
     /// the page is loaded again and again, whatever led to it.
     pub(super) async fn set(
@@ -259,9 +267,10 @@ impl Reviews {
     ) -> maud::Markup {
         let review = &seen.review;
         let (id, digest) = (review.proposal.id, &review.digest);
+        let is_being_decided = self.is_being_decided(review);
         let is_under_way = self.under_way.is(id);
         let mut frame = self.frame(visitor).await;
-        frame.again_in = (is_under_way || is_being_decided(review)).then_some(1);
+        frame.again_in = is_being_decided.then_some(1);
         let mut state = visitor.session.kept.state.clone();
         let (markup, parts, is_news) = aside(review.bytes(), || {
             let sheet = SetView::new(review);
@@ -276,6 +285,7 @@ impl Reviews {
                 reviewer: &visitor.reviewer,
                 given,
                 is_under_way,
+                is_being_decided,
                 far: self.under_way.progress(id),
             };
             (set_page::page(&shown, &frame), parts, is_news)
