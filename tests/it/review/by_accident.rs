@@ -141,14 +141,8 @@ async fn ticks_are_kept_on_every_other_view_of_a_set_without_scripts() {
             shown.text.contains(&format!("value=\"{view}\"")) || view.starts_with("?from"),
             "{view}"
         );
-        let form = [
-            ("form_token", &*shown.hidden("form_token")),
-            ("digest", &*shown.hidden("digest")),
-            ("leave_out", "0"),
-            ("leave_out", "2"),
-            ("turn", view),
-        ];
-        let turned = browser.send(&set, &form).await;
+        let form = [("leave_out", "0"), ("leave_out", "2"), ("turn", view)];
+        let turned = browser.sends(&id, &shown, &form).await;
         turned.is(StatusCode::SEE_OTHER, view);
         assert_eq!(turned.leads_to(), format!("{set}{leads_to}"));
         let mut page = browser
@@ -165,11 +159,7 @@ async fn ticks_are_kept_on_every_other_view_of_a_set_without_scripts() {
     }
     // What is no view of the set leads nowhere.
     for wrong in ["//evil.example", "?x=<", "/new/../../..", "/undo"] {
-        let form = [
-            ("form_token", &*shown.hidden("form_token")),
-            ("turn", wrong),
-        ];
-        let refused = browser.send(&set, &form).await;
+        let refused = browser.sends(&id, &shown, &[("turn", wrong)]).await;
         assert!(
             refused.status.is_client_error(),
             "{wrong}: {}",
@@ -724,20 +714,16 @@ async fn a_set_that_takes_long_says_how_far_it_is_without_scripts() {
     let browser = desk.signed_in().await;
     let shown = browser.open(&format!("/review/sets/{id}")).await;
     desk.wiki.set_write_delay(Duration::from_millis(800));
-    let form = [
-        ("form_token", &*shown.hidden("form_token")),
-        ("digest", &*shown.hidden("digest")),
-        ("decision", "apply"),
-    ];
+    let apply = [("decision", "apply")];
     // Its answer comes before the end, and leads to where that is told.
-    let answer = browser.send(&format!("/review/sets/{id}"), &form).await;
+    let answer = browser.sends(&id, &shown, &apply).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
     let far = browser.open(&answer.leads_to()).await;
     assert!(far.text.contains("http-equiv=\"refresh\""), "{}", far.text);
     assert!(far.text.contains(" of 6 changes are made"), "{}", far.text);
     assert!(!far.text.contains("id=\"decide\""), "{}", far.text);
     // Who sends it twice is told the same, on a page that looks again, too.
-    let twice = browser.send(&format!("/review/sets/{id}"), &form).await;
+    let twice = browser.sends(&id, &shown, &apply).await;
     twice.is(StatusCode::CONFLICT, "");
     says(&twice.text, "It is being decided already");
     says(&twice.text, "http-equiv=\"refresh\"");
@@ -756,12 +742,7 @@ async fn of_a_set_that_two_calls_made_both_are_named_to_take_it_back() {
     let set = format!("/review/sets/{id}");
     let shown = browser.open(&set).await;
     desk.wiki.set_write_delay(Duration::from_millis(800));
-    let form = [
-        ("form_token", &*shown.hidden("form_token")),
-        ("digest", &*shown.hidden("digest")),
-        ("decision", "apply"),
-    ];
-    let _ = browser.send(&set, &form).await;
+    let _ = browser.sends(&id, &shown, &[("decision", "apply")]).await;
     let state = format!("{set}?part=state");
     while browser.open(&state).await.text.contains(" 0 of 5") {}
     let (_other, later) = desk.beside().await;

@@ -147,18 +147,20 @@ impl Browser {
         decision: &str,
         more: &[(&str, &str)],
     ) -> Page {
-        let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
-        let own = [
-            ("form_token", &*token),
-            ("digest", &*digest),
-            ("decision", decision),
-        ];
-        let form = [&own, more].concat();
-        let sent = self.send(&format!("/review/sets/{id}"), &form).await;
+        let more = [&[("decision", decision)], more].concat();
+        let sent = self.sends(id, shown, &more).await;
         if sent.status == StatusCode::SEE_OTHER {
             self.settled(&sent.leads_to()).await;
         }
         sent
+    }
+
+    /// Sends the form of a set's page as it was shown, and waits for nothing.
+    pub(crate) async fn sends(&self, id: &str, shown: &Page, more: &[(&str, &str)]) -> Page {
+        let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+        let own = [("form_token", &*token), ("digest", &*digest)];
+        let form = [&own, more].concat();
+        self.send(&format!("/review/sets/{id}"), &form).await
     }
 
     /// A page when nothing that it is about is under way any more.
