@@ -3,20 +3,21 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use url::Url;
 
 use crate::wiki::{ListQuery, Position};
 
 /// The cursor for the rest of this list.
-pub fn seal(query: &ListQuery, position: Position) -> String {
-    let mark = mark(query);
+pub fn seal(wiki: &Url, query: &ListQuery, position: Position) -> String {
+    let mark = mark(wiki, query);
     URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
 }
 
 /// The position in a list; `None` if the cursor belongs to another list or is invalid.
-pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
+pub fn open(wiki: &Url, query: &ListQuery, cursor: &str) -> Option<Position> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
     let mut parts = text.split('.');
-    if parts.next()? != mark(query) {
+    if parts.next()? != mark(wiki, query) {
         return None;
     }
     let (index, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -24,12 +25,12 @@ pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
     (parts.next().is_none() && index <= 10_000_000).then_some(Position { id, index })
 }
 
-/// Ties a cursor to the list that it was issued for.
-fn mark(query: &ListQuery) -> String {
+/// Ties a cursor to the list, and the wiki, that it was issued for.
+fn mark(wiki: &Url, query: &ListQuery) -> String {
     let list = ListQuery {
         after: None,
         ..query.clone()
     };
-    let digest = Sha256::digest(format!("{list:?}"));
+    let digest = Sha256::digest(format!("{wiki} {list:?}"));
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }

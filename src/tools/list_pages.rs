@@ -167,12 +167,13 @@ impl Tool for ListPages {
             ..tags
         };
         if let Some(cursor) = &input.cursor {
-            let after = cursor::open(&query, cursor).ok_or_else(|| {
-                input::invalid_argument(
-                    "cursor",
-                    "is not the nextCursor of a list with these arguments",
-                )
-            })?;
+            let after = cursor::open(&context.wiki.settings().base_url, &query, cursor)
+                .ok_or_else(|| {
+                    input::invalid_argument(
+                        "cursor",
+                        "is not the nextCursor of a list with these arguments",
+                    )
+                })?;
             query.after = Some(after);
         }
         let limit = input::count(input.limit, 20);
@@ -215,7 +216,8 @@ impl Tool for ListPages {
         };
         let pages = pages.into_iter().map(page);
         Ok(Output {
-            next_cursor: part.next.map(|next| cursor::seal(&query, next)),
+            next_cursor: { part.next }
+                .map(|next| cursor::seal(&context.wiki.settings().base_url, &query, next)),
             pages: pages.collect::<Result<_>>()?,
             index: choice.indexed,
             unavailable,

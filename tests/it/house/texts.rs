@@ -145,12 +145,13 @@ pub(crate) fn reference(text: &str) {
 
 /// A cursor is one that was given for this very list, or none.
 pub(crate) fn cursor(text: &str) {
+    let wiki = Url::parse("https://wiki.example").unwrap();
     let query = ListQuery::newest_first();
-    if let Some(position) = cursor::open(&query, text) {
-        let sealed = cursor::seal(&query, position);
-        assert_eq!(cursor::open(&query, &sealed), Some(position));
+    if let Some(position) = cursor::open(&wiki, &query, text) {
+        let sealed = cursor::seal(&wiki, &query, position);
+        assert_eq!(cursor::open(&wiki, &query, &sealed), Some(position));
     }
-    assert_eq!(cursor::open(&ListQuery::default(), text), None);
+    assert_eq!(cursor::open(&wiki, &ListQuery::default(), text), None);
 }
 
 /// What a view of the wiki's gives is in it; of anything else, nothing.

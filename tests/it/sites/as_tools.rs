@@ -217,6 +217,15 @@ async fn each_tool_is_there_once_a_site_and_acts_on_that_site_alone() {
     let hint = error.unwrap_err()["hint"].as_str().unwrap().to_owned();
     says(&hint, "docs_search_pages");
     lacks(&hint, "wikijs_");
+    // A list goes on in the wiki in which it began.
+    for wiki in [&docs, &handbook] {
+        wiki.with_store(|store| store.add(page("second", "S\n")));
+    }
+    let part = server.call("docs_list_pages", json!({ "limit": 1 })).await;
+    let rest = json!({ "limit": 1, "cursor": part.unwrap()["nextCursor"] });
+    let strayed = server.call("hand-book_list_pages", rest.clone()).await;
+    assert_eq!(strayed.unwrap_err()["code"], "INVALID_INPUT");
+    server.call("docs_list_pages", rest).await.unwrap();
     // No site but these, and no tool without a site.
     for name in [
         "wikijs_list_pages",

@@ -32,9 +32,10 @@ pub(super) async fn list_behind(
     let app = &visit.app;
     let mut query = ListQuery::newest_first();
     if let Some(cursor) = cursor {
-        let after = cursor::open(&query, &cursor).ok_or_else(|| {
-            ErrorData::invalid_params("the cursor does not belong to this list", None)
-        })?;
+        let after =
+            cursor::open(&app.wiki.settings().base_url, &query, &cursor).ok_or_else(|| {
+                ErrorData::invalid_params("the cursor does not belong to this list", None)
+            })?;
         query.after = Some(after);
     }
     let part = or_refused(visit, app.wiki.list(&query, PART).await).await?;
@@ -42,7 +43,9 @@ pub(super) async fn list_behind(
     let pages = part.pages.iter().filter(|page| !page.path.climbs());
     resources.extend(pages.map(resource));
     let mut listed = ListResourcesResult::with_all_items(resources);
-    listed.next_cursor = part.next.map(|next| cursor::seal(&query, next));
+    listed.next_cursor = part
+        .next
+        .map(|next| cursor::seal(&app.wiki.settings().base_url, &query, next));
     listed.meta = Some(labels(app).await);
     Ok(listed)
 }
