@@ -70,7 +70,9 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     if arguments.demo {
         let demo = super::demo::Embedded::start().await.map_err(Exit::failed)?;
         let mut settings = demo.settings()?;
-        settings.serve = ServeSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
+        let layers = start::layers()?;
+        settings.serve = ServeSettings::read(&layers.source()).map_err(Exit::usage)?;
+        settings.surface = crate::config::offered(&layers.source()).map_err(Exit::usage)?;
         return serve(vec![settings], None, start::given().clone(), http, hang_ups).await;
     }
     let given = CommandLineSettings {

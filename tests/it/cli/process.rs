@@ -388,6 +388,14 @@ fn answers_are_still_given_to_a_client_that_closed_stdin_behind_its_last_request
     assert_eq!(program.end().code, Some(0));
 }
 
+#[test]
+fn the_demo_wiki_is_served_with_the_tools_that_are_named() {
+    let mut program = Program::serve(&["serve", "--demo"], &[("WIKI_TOOLSETS", "memory")]);
+    let listed = program.request("tools/list", &json!({}));
+    says(&listed["result"]["tools"].to_string(), "wikijs_recall");
+    lacks(&listed["result"]["tools"].to_string(), "wikijs_update_page");
+}
+
 /// Needs util-linux's `script`, which gives a command a terminal.
 #[cfg(target_os = "linux")]
 #[test]
