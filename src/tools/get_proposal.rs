@@ -95,6 +95,8 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output> {
     }
     let before = review.warned_before(&told).filter(|_| has_title);
     warnings.extend(before.map(|told| Warning::new("warned_before", told)));
+    let earlier = (context.desk.proposals()).warned_of_earlier(&review.proposal);
+    warnings.extend(earlier.await);
     let effect = Effect::of(&mut review, (extent, has_title), &mut warnings);
     let mut proposal = ProposalView::new(review.proposal, has_title);
     if let Effect::Set(_) = effect {

@@ -155,7 +155,9 @@ impl WriteContext {
                 Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
             }
             ProposalState::Applied { applied_by, .. } => {
-                let (applied, calls) = self.applied_set(*applied_by).await?;
+                let (mut applied, calls) = self.applied_set(*applied_by).await?;
+                let earlier = self.proposals.warned_of_earlier(proposal).await;
+                applied.notes.warnings.extend(earlier);
                 if self.memory.applied.is_first(*applied_by) {
                     self.know_again(session, proposal, &calls).await;
                     // Pages and index of before the decision are outdated.

@@ -6,6 +6,7 @@ use crate::audit::{
     Actor, AuditError, CallHistory, CallId, CallSelector, HeldProposal, Outcome, Proposal,
     ProposalId, ProposalState, Record,
 };
+use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
 use crate::page::escaped;
 use crate::write::audit_entry::{EntryBuilder, now};
@@ -173,6 +174,20 @@ impl Proposals {
             }
         }
         standing
+    }
+
+    /// Says of an applied set of an agent's that earlier calls made some of it.
+    pub async fn warned_of_earlier(&self, proposal: &Proposal) -> Option<Warning> {
+        let ProposalState::Applied { applied_by, .. } = proposal.state else {
+            return None;
+        };
+        let earlier = self.made_before(proposal.id, applied_by).await;
+        let calls: Vec<String> = earlier.iter().map(CallId::to_string).collect();
+        let message = format!(
+            "{} made some of it earlier, and undoing {applied_by} keeps that; undo each call, the last first.",
+            calls.join(", ")
+        );
+        (!calls.is_empty()).then(|| Warning::new("made_before", message))
     }
 
     /// Records that a proposal was applied. The write has happened: a failure here is made up for

@@ -766,6 +766,9 @@ async fn of_a_set_that_two_calls_made_both_are_named_to_take_it_back() {
     let shown = command(&["proposals", "show", &id]).await;
     says(&shown.stdout, "takes the last of it back, then ");
     says(&shown.stdout, &format!("undo {}` the rest", calls[1]));
+    let told = call_ok(&desk.agent, GET_PROPOSAL, json!({ "id": id })).await;
+    let earlier = format!("{} made some of it earlier", calls[1]);
+    says(&told["warnings"].to_string(), &earlier);
     let page = later.open(&set).await;
     says(&page.text, "Some of it was made by an earlier call");
     assert!(page.text.contains(&calls[1]), "{}", page.text);
