@@ -9,6 +9,7 @@ use crate::audit::{
     AuditLog, AuditResult, CallHistoryError, CallId, CallOutcome, DraftOwner, Keep, LineHash,
     Outcome,
 };
+use crate::change::Change;
 use crate::error::{Code, Failure, Result};
 use crate::gates::{
     self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
@@ -16,9 +17,9 @@ use crate::gates::{
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
-use crate::wiki::Wiki;
+use crate::wiki::{Since, Wiki};
 
-use super::memory::{ReadExtent, SessionMemory};
+use super::memory::{Knowing, ReadExtent, SessionMemory};
 use super::shared::{Refusals, WriterShared};
 use super::source::{Under, WriteCall};
 use crate::write::{
@@ -225,6 +226,25 @@ impl WriteContext {
     pub async fn standing_approvals(&self, caller: &Caller) -> AuditResult<Vec<StandingApproval>> {
         let approvals = &self.house.approvals;
         approvals.valid_for(&self.approver(caller)).await
+    }
+
+    /// What a session will know of a page once this change of it is made. `updatedAt` moves without a write,
+    /// too, when a page that it links to comes or goes: a page that nobody wrote since is still known.
+    pub(super) async fn knowing(
+        &self,
+        session: &SessionId,
+        change: &Change,
+        wrote_whole: bool,
+    ) -> Option<Knowing> {
+        let reads = &self.memory.reads;
+        if let (false, Some(page)) = (wrote_whole, change.before())
+            && let (Some(id), Some(at)) = (page.id, &page.updated_at)
+            && let Some(seen) = reads.last(session, id).filter(|seen| !seen.knows_of(at))
+            && let Ok(Since::Nothing) = self.wiki.written_since(id, seen.newest(), 1).await
+        {
+            reads.note_written(session, id, at, false);
+        }
+        reads.knowing(session, change, wrote_whole)
     }
 
     /// What a source makes the changes of a call from.

@@ -354,8 +354,8 @@ impl<'a> Pipeline<'a> {
         }
         let previews = context.previews(caller);
         let wrote_whole = self.request.says_whole_content() || warrant.wrote_whole(&previews);
-        let (reads, change) = (&context.memory.reads, &cleared.set().first().change);
-        let knowing = reads.knowing(&caller.session, change, wrote_whole);
+        let change = &cleared.set().first().change;
+        let knowing = context.knowing(&caller.session, change, wrote_whole).await;
         let confirmation = Box::pin(warrant.spend(&previews)).await?;
         let proposal = cleared.set().proposal();
         self.record.confirmed(policy, &confirmation, proposal);

@@ -81,6 +81,11 @@ impl PageRead {
         }
     }
 
+    /// The date of the newest state of which it saw anything.
+    pub(crate) const fn newest(&self) -> &Date {
+        &self.newest
+    }
+
     /// True if this is the newest state of which it saw anything.
     pub(crate) fn knows_of(&self, at: &Date) -> bool {
         self.newest == *at

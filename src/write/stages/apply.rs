@@ -281,10 +281,7 @@ impl Run {
         turn: &WriteLock,
     ) -> Result<Applied> {
         let (context, change) = (&*self.context, permit.change());
-        let knowing = context
-            .memory
-            .reads
-            .knowing(record.session(), change, false);
+        let knowing = context.knowing(record.session(), change, false).await;
         let checked = SetCheck {
             lines: diff_of(change).1,
             ..SetCheck::default()

@@ -107,6 +107,21 @@ async fn a_session_knows_the_pages_of_a_set_that_was_taken_back() {
     rewrite(&served, ids).await;
 }
 
+/// A page gets a new time when a page that it links to comes or goes.
+#[tokio::test]
+async fn a_session_knows_a_page_as_its_edits_left_it_that_was_only_touched_before() {
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
+    let [id, _] = ids(&wiki);
+    let edit =
+        |old: &str, new: &str| json!({ "id": id, "edits": [{ "oldText": old, "newText": new }] });
+    read(&served, &wiki).await;
+    wiki.with_store(|store| store.touch(id));
+    is_applied(&served, UPDATE, edit("First", "Second")).await;
+    wiki.with_store(|store| store.touch(id));
+    tag(&served, ids(&wiki)).await;
+    is_applied(&served, UPDATE, edit("Second", "Third")).await;
+}
+
 /// The page was not as the session knew it before its own set, so it is not afterwards either.
 #[tokio::test]
 async fn a_set_does_not_teach_a_session_what_somebody_else_wrote_before() {
