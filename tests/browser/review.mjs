@@ -75,6 +75,22 @@ const stories = {
     await see(`document.querySelector('input[name=leave_out]').click()`);
     await looker.at('left-out');
   },
+  async 'what was typed and ticked is there after a new sign-in'() {
+    if (!move) return;
+    const path = `/review/sets/${move}`;
+    await open(path);
+    await see(`document.querySelector('input[name=leave_out]').click(), document.querySelector('input[name=reason]').focus()`);
+    await browser.ask('Input.insertText', { text: 'not before Monday' });
+    const { cookies } = await browser.ask('Network.getCookies');
+    await gone(() => browser.ask('Network.clearBrowserCookies'));
+    assert.match(await said(), /Sign in/);
+    await browser.ask('Network.setCookies', { cookies });
+    await open(path);
+    const typed = `[document.querySelector('input[name=reason]').value, document.querySelector('input[name=leave_out]').checked].join()`;
+    assert.equal(await see(typed), 'not before Monday,true');
+    await open(path);
+    assert.equal(await see(typed), ',false');
+  },
   async 'rejecting without a reason and typing on decides nothing'() {
     if (!deletion) return;
     const path = `/review/sets/${deletion}`;

@@ -14,6 +14,33 @@ function atSite(path, members = {}) {
   return `${path}?${asked}`;
 }
 
+/** The form that decides on this set. */
+const decideForm = document.getElementById("decide");
+/** The place where this tab keeps what its reader typed and ticked. */
+const typedKey = `typed ${location.pathname}`;
+const typedFields = () => [...document.querySelectorAll('input[name="reason"], input[name="leave_out"]')];
+
+/** Shows that its reader must sign in again; what was typed and ticked is there once that is done. */
+function signInAgain() {
+  const typed = typedFields().map(({ name, value, checked }) => ({ name, value, checked }));
+  if (decideForm) sessionStorage.setItem(typedKey, JSON.stringify(typed));
+  location.reload();
+}
+
+/** Puts back what was typed and ticked before its reader signed in again. */
+function restoreTyped() {
+  const kept = decideForm && sessionStorage.getItem(typedKey);
+  if (!kept) return;
+  sessionStorage.removeItem(typedKey);
+  for (const { name, value, checked } of JSON.parse(kept)) {
+    for (const field of typedFields().filter((field) => field.name === name)) {
+      if (name === "reason") field.value = value;
+      else if (field.value === value) field.checked = checked;
+    }
+  }
+}
+restoreTyped();
+
 /** Asks for the list again and shows it if it is another one; keeps the focus where it was. */
 async function lookAtQueue() {
   const queue = document.getElementById("queue");
@@ -23,7 +50,7 @@ async function lookAtQueue() {
   const answer = await fetch(`/review?${asked}`, {
     headers: { "If-None-Match": `"${queue.dataset.tag}"` },
   });
-  if (answer.status === 401) location.reload();
+  if (answer.status === 401) signInAgain();
   if (answer.status !== 200) return;
   const focused = document.activeElement?.getAttribute?.("href");
   const text = await answer.text();
@@ -39,11 +66,10 @@ const isSent = () => document.querySelector("form[data-sent]") !== null;
 
 /** Says that a set was decided elsewhere, before its reader decides. */
 async function lookAtSet() {
-  const form = document.getElementById("decide");
-  if (!form || isSent() || document.hidden || document.querySelector(".elsewhere")) return;
-  const id = form.closest("[data-set]").dataset.set;
+  if (!decideForm || isSent() || document.hidden || document.querySelector(".elsewhere")) return;
+  const id = decideForm.closest("[data-set]").dataset.set;
   const answer = await fetch(atSite(`/review/sets/${id}`, { part: "state" }));
-  if (answer.status === 401) location.reload();
+  if (answer.status === 401) signInAgain();
   if (answer.status !== 200) return;
   const state = (await answer.text()).trim();
   if (state === "open") return;
@@ -54,7 +80,7 @@ async function lookAtSet() {
   link.href = atSite(location.pathname);
   link.textContent = "Show what was decided";
   news.append(`This was decided meanwhile: ${state}. `, link, ".");
-  form.querySelector(".decide").replaceChildren(news);
+  decideForm.querySelector(".decide").replaceChildren(news);
 }
 
 /** Moves among the rows of the queue, or among the changes of a set. */
