@@ -1,22 +1,22 @@
-//! Holds a query against a schema: fields, arguments, variables, fragments, bounds and secrets.
+//! Holds a query against a schema: fields, arguments, variables, bounds and secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphql_parser::Pos;
 use graphql_parser::query::{
-    Directive, Field as AstField, FragmentDefinition, Query as AstQuery, Selection, SelectionSet,
-    TypeCondition, Value as AstValue,
+    Directive, Field as AstField, Query as AstQuery, Selection, SelectionSet, TypeCondition,
+    Value as AstValue,
 };
 
 use super::literal::{Literals, NESTED, Variables};
-use super::schema::{Of, SchemaMembers, Type};
+use super::schema::{Of, SchemaMembers};
 use super::sdl::type_reference;
 use super::secrets::{is_secret, touches_pages};
 use super::variables::schema_of;
 use crate::custom::{LineColumn, Schema};
 use crate::nearest::{did_you_mean, nearest};
 
-/// The most fields, with those of fragments counted wherever they are used.
+/// The most fields.
 const MOST_FIELDS: usize = 300;
 /// The most aliases.
 const MOST_ALIASES: usize = 30;
@@ -29,9 +29,29 @@ const MOST_FAULTS: usize = 20;
 
 type QueryText = String;
 
-/// The fault of a fragment on a type where mutations or subscriptions begin.
-pub(super) fn writing_fragment(on: &str) -> String {
-    format!("holds a fragment on {on}; a custom tool only reads, so it must be one query")
+/// The fault of a fragment that is called `what`.
+pub(super) fn no_fragment(what: &str) -> String {
+    format!("holds {what}; a custom tool has no fragments, so write the fields out in its place")
+}
+
+/// The field that a query asks for; a fragment in its place is refused, on whatever type.
+pub(super) fn field_of<'a, 'b>(
+    item: &'a Selection<'b, QueryText>,
+) -> Result<&'a AstField<'b, QueryText>, (Pos, String)> {
+    match item {
+        Selection::Field(field) => Ok(field),
+        Selection::FragmentSpread(spread) => {
+            let what = format!("the fragment {}", spread.fragment_name);
+            Err((spread.position, no_fragment(&what)))
+        }
+        Selection::InlineFragment(inline) => {
+            let what = match &inline.type_condition {
+                Some(TypeCondition::On(on)) => format!("a fragment on {on}"),
+                None => "a fragment".to_owned(),
+            };
+            Err((inline.position, no_fragment(&what)))
+        }
+    }
 }
 
 /// The content of a response's member: a field, and its arguments as they stand.
@@ -40,12 +60,8 @@ type ResponseMember = (String, String);
 pub(super) struct Checker<'a, 'b> {
     schema: &'a Schema,
     query: &'a AstQuery<'b, QueryText>,
-    fragments: BTreeMap<&'a str, &'a FragmentDefinition<'b, QueryText>>,
     variables: Variables<'a>,
     used: BTreeSet<&'a str>,
-    spread: BTreeSet<&'a str>,
-    /// The fragments around the place that is looked at.
-    within: Vec<&'a str>,
     fields: usize,
     aliases: usize,
     is_over: bool,
@@ -54,32 +70,18 @@ pub(super) struct Checker<'a, 'b> {
 }
 
 impl<'a, 'b> Checker<'a, 'b> {
-    pub(super) fn new(
-        schema: &'a Schema,
-        query: &'a AstQuery<'b, QueryText>,
-        fragments: &'a [FragmentDefinition<'b, QueryText>],
-    ) -> Self {
-        let mut checker = Self {
+    pub(super) const fn new(schema: &'a Schema, query: &'a AstQuery<'b, QueryText>) -> Self {
+        Self {
             schema,
             query,
-            fragments: BTreeMap::new(),
             variables: BTreeMap::new(),
             used: BTreeSet::new(),
-            spread: BTreeSet::new(),
-            within: Vec::new(),
             fields: 0,
             aliases: 0,
             is_over: false,
             faults: Vec::new(),
             touches_pages: false,
-        };
-        for fragment in fragments {
-            let name = fragment.name.as_str();
-            if checker.fragments.insert(name, fragment).is_some() {
-                checker.fault(fragment.position, format!("there are two fragments {name}"));
-            }
         }
-        checker
     }
 
     /// True if the answer could have anything of pages, comments or assets.
@@ -89,19 +91,13 @@ impl<'a, 'b> Checker<'a, 'b> {
     pub(super) fn check(mut self) -> Result<bool, Vec<(LineColumn, String)>> {
         self.check_variables();
         let query = self.query;
-        self.directives(&query.directives, query.position);
+        self.no_directive(&query.directives);
         let root = self.schema.query.clone();
         self.selection(&query.selection_set, &root, 1, &mut BTreeMap::new());
         if !self.is_over {
             for variable in &query.variable_definitions {
                 if !self.used.contains(variable.name.as_str()) {
                     self.fault(variable.position, format!("${} is not used", variable.name));
-                }
-            }
-            for (name, fragment) in self.fragments.clone() {
-                if !self.spread.contains(name) {
-                    let fault = format!("the fragment {name} is not used");
-                    self.fault(fragment.position, fault);
                 }
             }
         }
@@ -113,10 +109,8 @@ impl<'a, 'b> Checker<'a, 'b> {
     }
 
     fn fault(&mut self, at: Pos, fault: impl Into<String>) {
-        let found = (LineColumn::from(at), fault.into());
-        // A fragment that is used twice has its faults once.
-        if self.faults.len() < MOST_FAULTS && !self.faults.contains(&found) {
-            self.faults.push(found);
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push((LineColumn::from(at), fault.into()));
         }
     }
 
@@ -168,15 +162,16 @@ impl<'a, 'b> Checker<'a, 'b> {
     ) {
         for item in &set.items {
             self.fields += 1;
-            let at = match item {
-                Selection::Field(field) => field.position,
-                Selection::FragmentSpread(spread) => spread.position,
-                Selection::InlineFragment(fragment) => fragment.position,
+            let field = match field_of(item) {
+                Ok(field) => field,
+                Err((at, fault)) => {
+                    self.over(at, fault);
+                    return;
+                }
             };
+            let at = field.position;
             if self.fields > MOST_FIELDS {
-                let fault =
-                    format!("it asks for more than {MOST_FIELDS} fields, with those of fragments");
-                self.over(at, fault);
+                self.over(at, format!("it asks for more than {MOST_FIELDS} fields"));
             } else if depth > MOST_DEPTH {
                 self.over(
                     at,
@@ -186,72 +181,10 @@ impl<'a, 'b> Checker<'a, 'b> {
             if self.is_over {
                 return;
             }
-            match item {
-                Selection::Field(field) => {
-                    if let Err(fault) = self.field(field, parent, depth, members) {
-                        self.fault(at, fault);
-                    }
-                }
-                Selection::FragmentSpread(spread) => {
-                    self.directives(&spread.directives, at);
-                    let name = spread.fragment_name.as_str();
-                    let Some(&fragment) = self.fragments.get(name) else {
-                        self.fault(at, format!("there is no fragment {name}"));
-                        continue;
-                    };
-                    self.spread.insert(name);
-                    if self.within.contains(&name) {
-                        self.fault(at, format!("the fragment {name} holds itself"));
-                        continue;
-                    }
-                    self.directives(&fragment.directives, fragment.position);
-                    let TypeCondition::On(on) = &fragment.type_condition;
-                    self.within.push(name);
-                    self.part(
-                        &fragment.selection_set,
-                        on,
-                        parent,
-                        (fragment.position, depth),
-                        members,
-                    );
-                    self.within.pop();
-                }
-                Selection::InlineFragment(fragment) => {
-                    self.directives(&fragment.directives, at);
-                    let on = fragment.type_condition.as_ref();
-                    let on = on.map_or(parent, |TypeCondition::On(on)| on);
-                    self.part(&fragment.selection_set, on, parent, (at, depth), members);
-                }
+            if let Err(fault) = self.field(field, parent, depth, members) {
+                self.fault(at, fault);
             }
         }
-    }
-
-    /// The fields of a fragment on a type.
-    fn part(
-        &mut self,
-        set: &'a SelectionSet<'b, QueryText>,
-        on: &str,
-        parent: &str,
-        (at, depth): (Pos, usize),
-        members: &mut BTreeMap<String, ResponseMember>,
-    ) {
-        let schema = self.schema;
-        let is_union = |name: &str| matches!(schema.types.get(name), Some(Type::Union));
-        if schema.fields(on).is_none() && !is_union(on) {
-            self.fault(at, format!("there is no type {on} with fields"));
-            return;
-        }
-        if schema.writes.contains(on) {
-            self.fault(at, writing_fragment(on));
-            return;
-        }
-        if !schema.overlap(on, parent) {
-            let fault = format!("{parent} is never a {on}, so this fragment can never apply");
-            self.fault(at, fault);
-        }
-        // Which objects an interface or a union stands for is the wiki's to say.
-        self.touches_pages |= touches_pages(false, "", on, parent);
-        self.selection(set, on, depth + 1, members);
     }
 
     fn field(
@@ -262,13 +195,11 @@ impl<'a, 'b> Checker<'a, 'b> {
         members: &mut BTreeMap<String, ResponseMember>,
     ) -> Result<(), String> {
         let (at, name, schema) = (field.position, field.name.as_str(), self.schema);
-        self.directives(&field.directives, at);
+        self.no_directive(&field.directives);
         if field.alias.is_some() {
             self.aliases += 1;
             if self.aliases > MOST_ALIASES {
-                let fault =
-                    format!("there are more than {MOST_ALIASES} aliases, with those of fragments");
-                self.over(at, fault);
+                self.over(at, format!("there are more than {MOST_ALIASES} aliases"));
                 return Ok(());
             }
         }
@@ -315,11 +246,9 @@ impl<'a, 'b> Checker<'a, 'b> {
     }
 
     fn no_field(&self, name: &str, parent: &str) -> String {
-        let Some(fields) = self.schema.fields(parent) else {
-            return format!("{parent} has no field {name} of its own; use a fragment");
-        };
-        let meant = did_you_mean(nearest(name, fields.keys(), 0.8));
-        format!("{parent} has no field {name}{meant}")
+        let fields = self.schema.fields(parent);
+        let meant = fields.and_then(|fields| nearest(name, fields.keys(), 0.8));
+        format!("{parent} has no field {name}{}", did_you_mean(meant))
     }
 
     fn arguments(
@@ -387,23 +316,11 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    /// Only `@include` and `@skip` are known to leave an answer as it is or smaller.
-    fn directives(&mut self, directives: &'a [Directive<'b, QueryText>], at: Pos) {
+    /// No directive is known to leave an answer as it is.
+    fn no_directive(&mut self, directives: &[Directive<'b, QueryText>]) {
         for directive in directives {
-            let name = directive.name.as_str();
-            let [(argument, value)] = directive.arguments.as_slice() else {
-                self.fault(at, format!("@{name} must have one argument, `if`"));
-                continue;
-            };
-            if !matches!(name, "include" | "skip") || argument != "if" {
-                let fault = format!(
-                    "@{name}({argument}) is not known; there are @include(if) and @skip(if)"
-                );
-                self.fault(at, fault);
-                continue;
-            }
-            let wanted = Of::Some(Box::new(Of::Named("Boolean".to_owned())));
-            self.value(at, &format!("@{name}(if)"), value, (&wanted, false));
+            let fault = format!("has @{}; a custom tool has no directives", directive.name);
+            self.fault(directive.position, fault);
         }
     }
 }

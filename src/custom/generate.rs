@@ -1,9 +1,10 @@
 //! Writes the file of a query for a field of the schema, for the operator to read and to accept.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::query::UncheckedQuery;
-use super::schema::{Of, SchemaMember, Type};
+use super::schema::{Of, SchemaMember};
 use super::secrets::is_secret;
 use super::variables::schema_of;
 use crate::custom::{Schema, SourceFile};
@@ -48,14 +49,9 @@ pub fn generate(schema: &Schema, path: &str) -> Result<GeneratedQuery, String> {
         let call = draft.call(name, field)?;
         let leads_to = field.of.name();
         if place + 1 < words.len() || !schema.is_leaf(leads_to) {
-            if schema.fields(leads_to).is_none() {
-                let what = if schema.is_leaf(leads_to) {
-                    "has no fields"
-                } else {
-                    "is a union, so write its fragments yourself"
-                };
+            if schema.fields(leads_to).is_none_or(BTreeMap::is_empty) {
                 return Err(format!(
-                    "{parent}.{name} is of the type {leads_to}, which {what}"
+                    "{parent}.{name} is of the type {leads_to}, which has no fields"
                 ));
             }
             draft.above.push(leads_to.to_owned());
@@ -161,8 +157,8 @@ impl<'a> QueryDraft<'a> {
                 self.fields += 1;
                 let _ = writeln!(text, "{}{name}", "  ".repeat(indent));
                 continue;
-            } else if matches!(schema.types.get(leads_to), Some(Type::Union)) {
-                "is a union"
+            } else if schema.fields(leads_to).is_none_or(BTreeMap::is_empty) {
+                "has no fields"
             } else if self.above.iter().any(|above| above == leads_to) {
                 "holds itself"
             } else if depth == 0 {
@@ -315,7 +311,7 @@ mod tests {
 
         # left out: argument odd: of the type In
         # left out: Thing.again: holds itself
-        # left out: Thing.any: is a union
+        # left out: Thing.any: has no fields
         # left out: Thing.of: needs an argument
         # left out: Other.thing: holds itself
         # left out: Thing.password: holds secrets
@@ -356,7 +352,7 @@ mod tests {
         for (sdl, fault) in [
             (
                 "type Query { a: U } union U = T type T { b: Int }",
-                "is a union",
+                "of the type U, which has no fields",
             ),
             (
                 "type Query { a(b: In!): Int } input In { c: Int }",

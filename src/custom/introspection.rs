@@ -6,7 +6,7 @@ use super::schema::{Of, SchemaMember, SchemaMembers, Type, about};
 use crate::custom::Schema;
 
 /// The query for a wiki's schema: names, types and descriptions, lists up to three deep.
-pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name description args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name description defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
+pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name fields(includeDeprecated: true) { name description args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name description defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
 
 /// The data of an answer to [`QUESTION`].
 #[derive(Debug, Deserialize)]
@@ -34,7 +34,6 @@ struct IntrospectedName {
 struct ToldType {
     kind: String,
     name: Option<String>,
-    possible_types: Option<Vec<IntrospectedName>>,
     fields: Option<Vec<ToldMember>>,
     input_fields: Option<Vec<ToldMember>>,
     enum_values: Option<Vec<IntrospectedName>>,
@@ -88,11 +87,6 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
         if name.starts_with("__") {
             continue;
         }
-        if matches!(told.kind.as_str(), "INTERFACE" | "UNION") {
-            let objects = told.possible_types.into_iter().flatten();
-            let objects = objects.map(|object| object.name).collect();
-            parts.objects.insert(name.clone(), objects);
-        }
         let found = match told.kind.as_str() {
             "SCALAR" => Type::Scalar,
             "ENUM" => {
@@ -100,8 +94,10 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
                 Type::Enum(values.map(|value| value.name).collect())
             }
             "INPUT_OBJECT" => Type::Input(members(told.input_fields.unwrap_or_default())?),
-            "OBJECT" | "INTERFACE" => Type::Fields(members(told.fields.unwrap_or_default())?),
-            "UNION" => Type::Union,
+            // A union has no fields of its own.
+            "OBJECT" | "INTERFACE" | "UNION" => {
+                Type::Fields(members(told.fields.unwrap_or_default())?)
+            }
             _ => return Err("has a type of an unknown kind".to_owned()),
         };
         if parts.types.insert(name, found).is_some() {

@@ -2,12 +2,11 @@
 
 use graphql_parser::Pos;
 use graphql_parser::query::{
-    Definition, FragmentDefinition, OperationDefinition, Query as AstQuery, Selection,
-    SelectionSet, TypeCondition, parse_query,
+    Definition, OperationDefinition, Query as AstQuery, SelectionSet, parse_query,
 };
 use serde_json::{Map, Value};
 
-use super::check::{Checker, writing_fragment};
+use super::check::{Checker, field_of, no_fragment};
 use super::name::PREFIX;
 use super::sdl::read;
 use crate::custom::{LineColumn, Schema, ToolFileFault, is_custom_name, variables};
@@ -47,12 +46,6 @@ pub(super) struct UncheckedQuery {
     text: String,
 }
 
-/// The parts of a document.
-struct DocumentParts<'a> {
-    query: AstQuery<'a, String>,
-    fragments: Vec<FragmentDefinition<'a, String>>,
-}
-
 impl UncheckedQuery {
     /// Reads a file, and checks what needs no schema.
     pub(super) fn parse(file: &str, text: &str) -> Result<Self, Vec<ToolFileFault>> {
@@ -87,7 +80,7 @@ impl UncheckedQuery {
             let fault = "has a control character";
             faults.push(ToolFileFault::at(file, LineColumn::new(text, at), fault));
         }
-        faults.extend(parts(file, text).err().into_iter().flatten());
+        faults.extend(only_query(file, text).err().into_iter().flatten());
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -101,9 +94,8 @@ impl UncheckedQuery {
 
     /// Holds it against a schema.
     pub(super) fn check(&self, schema: &Schema) -> Result<Query, Vec<ToolFileFault>> {
-        let parts = parts(&self.file, &self.text)?;
-        let checker = Checker::new(schema, &parts.query, &parts.fragments);
-        let touches_pages = checker.check().map_err(|faults| {
+        let query = only_query(&self.file, &self.text)?;
+        let touches_pages = Checker::new(schema, &query).check().map_err(|faults| {
             let at = |(at, fault)| ToolFileFault::at(&self.file, at, fault);
             faults.into_iter().map(at).collect::<Vec<_>>()
         })?;
@@ -111,10 +103,10 @@ impl UncheckedQuery {
         Ok(Query {
             file: self.file.clone(),
             name: self.name.clone(),
-            title: parts.query.name.clone().unwrap_or(words),
+            title: query.name.clone().unwrap_or(words),
             description: self.description.clone(),
             text: self.text.clone(),
-            input: variables::input(schema, &parts.query.variable_definitions),
+            input: variables::input(schema, &query.variable_definitions),
             touches_pages,
         })
     }
@@ -129,18 +121,20 @@ fn description(text: &str) -> String {
     separated(lines.filter(|line| !line.is_empty()), " ")
 }
 
-/// The one query of a document, and its fragments.
-fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFileFault>> {
+/// The one query of a document, which has no fragments.
+fn only_query<'a>(file: &str, text: &'a str) -> Result<AstQuery<'a, String>, Vec<ToolFileFault>> {
     let document = read(file, text, "a query", parse_query::<String>);
     let document = document.map_err(|fault| vec![fault])?;
-    let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    let mut refuse = |at: Pos, what: &str| {
-        let fault = format!("holds a {what}; a custom tool only reads, so it must be one query");
+    let (mut queries, mut faults) = (Vec::new(), Vec::new());
+    let mut refuse = |at: Pos, fault: String| {
         faults.push(ToolFileFault::at(file, at.into(), fault));
     };
     for definition in document.definitions {
         match definition {
-            Definition::Fragment(fragment) => fragments.push(fragment),
+            Definition::Fragment(fragment) => {
+                let what = format!("the fragment {}", fragment.name);
+                refuse(fragment.position, no_fragment(&what));
+            }
             Definition::Operation(OperationDefinition::Query(query)) => queries.push(query),
             Definition::Operation(OperationDefinition::SelectionSet(selection_set)) => {
                 queries.push(AstQuery {
@@ -152,61 +146,38 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFil
                 });
             }
             Definition::Operation(OperationDefinition::Mutation(it)) => {
-                refuse(it.position, "mutation");
+                refuse(it.position, no_write("mutation"));
             }
             Definition::Operation(OperationDefinition::Subscription(it)) => {
-                refuse(it.position, "subscription");
+                refuse(it.position, no_write("subscription"));
             }
         }
     }
-    let mut refuse = |at: Pos, on: &str| {
-        faults.push(ToolFileFault::at(file, at.into(), writing_fragment(on)));
-    };
-    for fragment in &fragments {
-        refuse_writing(
-            fragment.position,
-            Some(&fragment.type_condition),
-            &mut refuse,
-        );
-    }
-    let sets = queries.iter().map(|query| &query.selection_set);
-    for set in sets.chain(fragments.iter().map(|fragment| &fragment.selection_set)) {
-        refuse_writing_within(set, &mut refuse);
+    for query in &queries {
+        refuse_fragments(&query.selection_set, &mut refuse);
     }
     if let Some(second) = queries.get(1) {
         let fault = "holds a second query; it must be exactly one";
         faults.push(ToolFileFault::at(file, second.position.into(), fault));
     }
     match queries.pop() {
-        Some(query) if faults.is_empty() => Ok(DocumentParts { query, fragments }),
+        Some(query) if faults.is_empty() => Ok(query),
         None if faults.is_empty() => Err(vec![ToolFileFault::new(file, "holds no query")]),
         _ => Err(faults),
     }
 }
 
-/// Refuses fragments on the types where mutations and subscriptions begin, whatever the schema.
-fn refuse_writing(
-    at: Pos,
-    on: Option<&TypeCondition<'_, String>>,
-    refuse: &mut impl FnMut(Pos, &str),
-) {
-    if let Some(TypeCondition::On(on)) = on
-        && matches!(on.as_str(), "Mutation" | "Subscription")
-    {
-        refuse(at, on);
-    }
+/// The fault of an operation that is no query.
+fn no_write(what: &str) -> String {
+    format!("holds a {what}; a custom tool only reads, so it must be one query")
 }
 
-/// The same for inline fragments, however deep.
-fn refuse_writing_within(set: &SelectionSet<'_, String>, refuse: &mut impl FnMut(Pos, &str)) {
+/// Refuses every fragment of a selection, however deep.
+fn refuse_fragments(set: &SelectionSet<'_, String>, refuse: &mut impl FnMut(Pos, String)) {
     for item in &set.items {
-        match item {
-            Selection::Field(field) => refuse_writing_within(&field.selection_set, refuse),
-            Selection::InlineFragment(inline) => {
-                refuse_writing(inline.position, inline.type_condition.as_ref(), refuse);
-                refuse_writing_within(&inline.selection_set, refuse);
-            }
-            Selection::FragmentSpread(_) => {}
+        match field_of(item) {
+            Ok(field) => refuse_fragments(&field.selection_set, refuse),
+            Err((at, fault)) => refuse(at, fault),
         }
     }
 }

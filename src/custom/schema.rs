@@ -22,8 +22,6 @@ pub struct Schema {
     /// The types where mutations and subscriptions begin.
     pub(super) writes: BTreeSet<String>,
     pub(super) types: BTreeMap<String, Type>,
-    /// The objects that an interface or a union stands for.
-    pub(super) objects: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A type with a name.
@@ -33,10 +31,8 @@ pub(super) enum Type {
     Enum(BTreeSet<String>),
     /// An input object, by its fields.
     Input(SchemaMembers),
-    /// An object or interface, by its fields.
+    /// An object or interface, by its fields; a union, which has none.
     Fields(SchemaMembers),
-    /// A union: it has no fields of its own.
-    Union,
 }
 
 /// The fields of a type, or the arguments of a field, by their names.
@@ -120,11 +116,6 @@ impl Schema {
         if self.types.len() > MOST_TYPES {
             return Err(format!("has more than {MOST_TYPES} types"));
         }
-        if self.objects.values().map(BTreeSet::len).sum::<usize>() > MOST_MEMBERS {
-            return Err(format!(
-                "has more than {MOST_MEMBERS} types of interfaces and unions"
-            ));
-        }
         if !matches!(self.types.get(&self.query), Some(Type::Fields(_))) {
             return Err("has no type where queries begin".to_owned());
         }
@@ -132,7 +123,7 @@ impl Schema {
         for (name, found) in &self.types {
             check_name(name)?;
             match found {
-                Type::Scalar | Type::Union => {}
+                Type::Scalar => {}
                 Type::Enum(values) => {
                     members += values.len();
                     values.iter().try_for_each(|name| check_name(name))?;
@@ -174,19 +165,6 @@ impl Schema {
         match self.types.get(name)? {
             Type::Fields(fields) => Some(fields),
             _ => None,
-        }
-    }
-
-    /// True if some object can be of both types: a fragment on the one can apply where the other
-    /// is.
-    pub(super) fn overlap(&self, one: &str, other: &str) -> bool {
-        let stands_for = |of: &str, object: &str| match self.objects.get(of) {
-            Some(objects) => objects.contains(object),
-            None => of == object,
-        };
-        match self.objects.get(one) {
-            Some(objects) => objects.iter().any(|object| stands_for(other, object)),
-            None => stands_for(other, one),
         }
     }
 

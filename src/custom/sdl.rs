@@ -1,6 +1,5 @@
 //! Reads a schema as a file says it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::panic::catch_unwind;
 
@@ -74,13 +73,6 @@ fn parts(document: Document<'_, SdlText>) -> Schema {
         writes: ["Mutation", "Subscription"].map(str::to_owned).into(),
         ..Schema::default()
     };
-    let mut objects: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut implements = |object: &str, interfaces: Vec<SdlText>| {
-        for interface in interfaces {
-            let own = objects.entry(interface).or_default();
-            own.insert(object.to_owned());
-        }
-    };
     // The wiki's own files, joined into one, extend `Query` before they define it.
     let is_extension = |one: &Definition<'_, SdlText>| matches!(one, Definition::TypeExtension(_));
     let mut definitions = document.definitions;
@@ -92,44 +84,17 @@ fn parts(document: Document<'_, SdlText>) -> Schema {
                 let writes = schema.mutation.into_iter().chain(schema.subscription);
                 parts.writes.extend(writes);
             }
-            Definition::TypeDefinition(mut found) => {
-                match &mut found {
-                    TypeDefinition::Object(object) => implements(
-                        &object.name,
-                        std::mem::take(&mut object.implements_interfaces),
-                    ),
-                    TypeDefinition::Interface(interface) => {
-                        parts.objects.entry(interface.name.clone()).or_default();
-                    }
-                    TypeDefinition::Union(union) => {
-                        let own = parts.objects.entry(union.name.clone()).or_default();
-                        own.extend(std::mem::take(&mut union.types));
-                    }
-                    TypeDefinition::Scalar(_)
-                    | TypeDefinition::Enum(_)
-                    | TypeDefinition::InputObject(_) => {}
-                }
+            Definition::TypeDefinition(found) => {
                 let (name, found) = type_of(found);
                 parts.types.insert(name, found);
             }
             Definition::TypeExtension(TypeExtension::Object(more)) => {
-                implements(&more.name, more.implements_interfaces);
                 if let Some(Type::Fields(fields)) = parts.types.get_mut(&more.name) {
                     fields.extend(more.fields.into_iter().map(field));
                 }
             }
-            Definition::TypeExtension(TypeExtension::Union(more)) => {
-                parts
-                    .objects
-                    .entry(more.name)
-                    .or_default()
-                    .extend(more.types);
-            }
             Definition::TypeExtension(_) | Definition::DirectiveDefinition(_) => {}
         }
-    }
-    for (interface, own) in objects {
-        parts.objects.entry(interface).or_default().extend(own);
     }
     parts
 }
@@ -141,7 +106,7 @@ fn type_of(definition: TypeDefinition<'_, SdlText>) -> (String, Type) {
         | TypeDefinition::Interface(InterfaceType { name, fields, .. }) => {
             (name, Type::Fields(fields.into_iter().map(field).collect()))
         }
-        TypeDefinition::Union(found) => (found.name, Type::Union),
+        TypeDefinition::Union(found) => (found.name, Type::Fields(SchemaMembers::new())),
         TypeDefinition::Enum(EnumType { name, values, .. }) => {
             let values = values.into_iter().map(|value| value.name).collect();
             (name, Type::Enum(values))

@@ -1,7 +1,7 @@
 //! Fields of the wiki's API that hold secrets, and those that show pages.
 //!
 //! A custom query never reads a secret, whatever the key may. What is listed here is denied by
-//! the type that the field belongs to, so that no alias and no fragment hides it. The words catch
+//! the type that the field belongs to, so that no alias hides it. The words catch
 //! what other versions of the wiki call differently.
 
 /// A type, and its fields that are denied; all of them where it names none.
