@@ -491,7 +491,10 @@ pub(super) fn files(file: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The number of pages in a disk index; never creates a file.
-pub(super) fn pages_in(file: &Path) -> rusqlite::Result<usize> {
+///
+/// # Errors
+/// There is no index in the file, or it cannot be read.
+pub fn pages_in(file: &Path) -> rusqlite::Result<usize> {
     // With the right to write: the last connection merges the companion files.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
@@ -507,7 +510,7 @@ pub(super) fn counted(db: &Connection, query: &str) -> rusqlite::Result<usize> {
 ///
 /// # Errors
 /// A file cannot be removed.
-pub fn remove(file: &Path) -> io::Result<bool> {
+pub(super) fn remove(file: &Path) -> io::Result<bool> {
     let mut was_there = false;
     for file in files(file) {
         match fs::remove_file(file) {

@@ -131,12 +131,9 @@ fn index_of(settings: &Settings) -> String {
         IndexMode::Memory => "in memory".to_owned(),
         IndexMode::Disk => {
             let file = settings.index.file(&settings.wiki, &settings.wiki.key);
-            let all = settings.index.dir.as_deref().map(index::all);
-            let all = all.and_then(Result::ok).unwrap_or_default();
-            let own = all.iter().find(|one| Some(&one.file) == file.as_ref());
-            match own.and_then(|one| one.pages) {
-                Some(pages) => format!("{pages} pages on disk"),
-                None => "none yet".to_owned(),
+            match file.map(|file| index::pages_in(&file)) {
+                Some(Ok(pages)) => format!("{pages} pages on disk"),
+                _ => "none yet".to_owned(),
             }
         }
     }
