@@ -16,7 +16,7 @@ use crate::page::{LineCounts, LinkedSite, PageReading};
 
 /// The codes of all checks, and last of what the call's way of saying its change brings, as rules name
 /// them.
-pub const CODES: [&str; 19] = [
+pub const CODES: [&str; 18] = [
     "dead_link",
     "same_title",
     "path_differs_by_case",
@@ -33,7 +33,6 @@ pub const CODES: [&str; 19] = [
     "css_rules_dropped",
     "cannot_return",
     "unpublished",
-    "ends_before_start",
     "in_code",
     "not_in_block",
 ];
@@ -74,7 +73,6 @@ impl Change {
         warnings.extend(texts::literal_escapes(self));
         warnings.extend(texts::css_rules_dropped(self));
         warnings.extend(texts::unpublished(self));
-        warnings.extend(texts::ends_before_start(self));
         added::active(self, around.wiki, &mut warnings);
         warnings.extend(self.hidden_text_added());
         let adds_grave_secret = added::secrets(self, around.own, &mut warnings);

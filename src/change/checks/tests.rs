@@ -5,7 +5,7 @@ use url::Url;
 use super::{AdditionReport, CODES, Surroundings};
 use crate::change::{Change, Edits, NewTags, Warning};
 use crate::page::testing::{But as _, linked_site, with_content as page};
-use crate::page::{Attached, CommentOf, Date, Locale, PagePath, PageReading, PageState};
+use crate::page::{Attached, CommentOf, Locale, PagePath, PageReading, PageState};
 
 fn listed() -> Vec<Arc<PageReading>> {
     let page = |id, locale: &str, path: &str, title: &str| {
@@ -302,19 +302,6 @@ fn fields_beside_the_content_are_looked_at() {
         // The title of a page in another language, and the page's own title.
         (with(|page| page.title = "Einrichten".to_owned()), &[]),
         (with(|page| page.title = "a".to_owned()), &[]),
-        (
-            with(|page| {
-                page.publish_start_date = Date::from("2030-02-01T00:00:00.000Z".to_owned());
-                page.publish_end_date = Date::from("2030-01-01T00:00:00.000Z".to_owned());
-            }),
-            &["ends_before_start publishEndDate"],
-        ),
-        (
-            with(|page| {
-                page.publish_start_date = Date::from("2030-02-01T00:00:00.000Z".to_owned());
-            }),
-            &[],
-        ),
         (
             with(|page| page.description = "the operator's own".to_owned()),
             &["secret_added description"],

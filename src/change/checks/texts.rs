@@ -188,19 +188,6 @@ pub(super) fn unpublished(change: &Change) -> Option<Warning> {
     })
 }
 
-/// The warning that a page's publication now ends before it begins.
-pub(super) fn ends_before_start(change: &Change) -> Option<Warning> {
-    let is_so = |page: &PageState| {
-        let dates = page.publish_start_date.instant();
-        let dates = dates.zip(page.publish_end_date.instant());
-        dates.is_some_and(|(start, end)| end <= start)
-    };
-    (change.after().is_some_and(is_so) && !change.before().is_some_and(is_so)).then(|| {
-        let message = "The publication of the page ends before it begins.";
-        Warning::new("ends_before_start", message).at(Field::PublishEndDate, None)
-    })
-}
-
 /// Warns of what undo cannot restore: a deleted comment or asset, or a page whose place cannot be
 /// created again (W28).
 pub(super) fn cannot_return(change: &Change) -> Option<Warning> {

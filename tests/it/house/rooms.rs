@@ -376,8 +376,6 @@ const FIELD_BY_FIELD: &[&str] = &[
     "fields",
     // How a page lies in files.
     "files::text",
-    // When it is published.
-    "change::checks::texts",
     // How an answer tells them.
     "tools::output",
     // What the wiki's layers have, and what is sent.

@@ -55,8 +55,6 @@ fn changes(wiki: &DemoWiki) -> Value {
         ["css_rules_dropped", UPDATE, { "id": id("docs/b"), "scriptCss": "a { b { color: red } }" }],
         ["cannot_return", DELETE, { "id": id("old notes/release 2.4") }],
         ["unpublished", UPDATE, { "id": id("docs/b"), "isPublished": false }],
-        ["ends_before_start", UPDATE,
-         { "id": id("docs/b"), "publishStartDate": "2030-02-01", "publishEndDate": "2030-01-01" }],
         ["in_code", UPDATE, { "id": id("docs/listed"), "replaceAll": true, "edits": words }],
         ["not_in_block", UPDATE, { "id": id("docs/listed"), "section": "List", "sectionMode": "append",
                                    "sectionContent": "| a |" }],
