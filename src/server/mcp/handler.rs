@@ -354,10 +354,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let visit = self.visit(&context)?;
-        let caller = visit.caller("", Asker::Nobody, &context);
-        let offer = prompts::Offer::to(&visit, &context);
-        let complete = offer.complete(&caller, request);
-        answered(&context, complete).await
+        answered(&context, resources::complete(&visit, request)).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

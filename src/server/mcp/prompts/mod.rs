@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, GetPromptRequestParams, GetPromptResult, JsonObject,
-    ListPromptsResult, PromptArgument, PromptMessage, Reference, Role,
+    GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, PromptArgument,
+    PromptMessage, Role,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -18,7 +18,6 @@ use time::Duration;
 
 use super::caller::CallerContext;
 use super::elicit::can_ask;
-use super::resources;
 use super::result;
 use super::session_rules::{SessionRules, Writes};
 use crate::audit::ProposalId;
@@ -26,7 +25,6 @@ use crate::page::{Date, Reference as PageReference, escape_hidden};
 use crate::tools::SessionTools;
 use crate::wiki::Wiki;
 use crate::words::separated;
-use crate::write::Caller;
 
 /// Every prompt, in the order in which they are listed.
 const PROMPTS: &[Prompt] = &[
@@ -204,59 +202,6 @@ impl<'a> Offer<'a> {
                 let names = separated(self.prompts().map(|prompt| prompt.name), ", ");
                 invalid(format!("there is no such prompt; there are: {names}"))
             })
-    }
-
-    /// The possible values of a prompt's argument, or of a page's address.
-    pub(in crate::server) async fn complete(
-        &self,
-        caller: &Caller,
-        request: CompleteRequestParams,
-    ) -> Result<CompleteResult, ErrorData> {
-        match &request.r#ref {
-            Reference::Prompt(prompt) => self.values(caller, &prompt.name, &request).await,
-            Reference::Resource(named) if named.uri == resources::TEMPLATE => {
-                self.visit.may_read_resources()?;
-                resources::complete(self.visit, request).await
-            }
-            _ => Err(invalid(format!(
-                "only {} and prompts can be completed",
-                resources::TEMPLATE
-            ))),
-        }
-    }
-
-    /// The possible values of a prompt's argument.
-    async fn values(
-        &self,
-        caller: &Caller,
-        prompt: &str,
-        request: &CompleteRequestParams,
-    ) -> Result<CompleteResult, ErrorData> {
-        let (prompt, visit) = (self.find(prompt)?, self.visit);
-        let argument = &request.argument;
-        let own = prompt
-            .arguments
-            .iter()
-            .find(|own| own.name == argument.name);
-        let own = own.ok_or_else(|| invalid("the prompt has no such argument"))?;
-        let typed = argument.value.as_str();
-        match own.kind {
-            PromptArgumentKind::Path => {
-                visit.may_read_resources()?;
-                resources::paths(visit, None, typed).await
-            }
-            PromptArgumentKind::Time => {
-                let today = visit.app.wiki.now().date();
-                let days = [0, 1, 7, 30].map(|days| days_before(today, days));
-                resources::values(typed, days.iter().map(String::as_str))
-            }
-            PromptArgumentKind::Proposal => {
-                let open = visit.open_proposals(caller).await.unwrap_or_default();
-                let ids: Vec<_> = open.iter().map(|of| of.id.to_string()).collect();
-                resources::values(typed, ids.iter().map(String::as_str))
-            }
-            PromptArgumentKind::Text => resources::values(typed, std::iter::empty()),
-        }
     }
 }
 

@@ -1,12 +1,12 @@
-//! Completion of a page's locale and path.
+//! Completion of a page's locale and path; none of a prompt's arguments.
 
 use std::collections::BTreeSet;
 
 use rmcp::ErrorData;
-use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
+use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::super::caller::CallerContext;
-use super::or_refused;
+use super::{TEMPLATE, or_refused};
 
 /// The locales that pages have, or the paths of a locale.
 pub(in crate::server) async fn complete(
@@ -14,6 +14,11 @@ pub(in crate::server) async fn complete(
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
+    match &request.r#ref {
+        Reference::Prompt(_) => return values(typed, std::iter::empty()),
+        Reference::Resource(named) if named.uri == TEMPLATE => visit.may_read_resources()?,
+        _ => return Err(invalid(format!("only {TEMPLATE} can be completed"))),
+    }
     match request.argument.name.as_str() {
         "locale" => {
             let all = or_refused(visit, visit.app.wiki.pages_lately().await).await?;
@@ -28,15 +33,12 @@ pub(in crate::server) async fn complete(
             let locale = arguments.and_then(|arguments| arguments.get("locale"));
             paths(visit, locale.map(String::as_str), typed).await
         }
-        _ => Err(ErrorData::invalid_params(
-            "the template's arguments are locale and path",
-            None,
-        )),
+        _ => Err(invalid("the template's arguments are locale and path")),
     }
 }
 
 /// The paths of a locale, or of the configured one.
-pub(in crate::server) async fn paths(
+async fn paths(
     visit: &CallerContext,
     locale: Option<&str>,
     typed: &str,
@@ -49,7 +51,7 @@ pub(in crate::server) async fn paths(
 }
 
 /// The values that begin with the typed text, then those that contain it.
-pub(in crate::server) fn values<'a>(
+fn values<'a>(
     typed: &str,
     values: impl Iterator<Item = &'a str>,
 ) -> Result<CompleteResult, ErrorData> {
@@ -70,4 +72,8 @@ pub(in crate::server) fn values<'a>(
     CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)
         .map(CompleteResult::new)
         .map_err(|error| ErrorData::internal_error(error, None))
+}
+
+fn invalid(message: impl Into<String>) -> ErrorData {
+    ErrorData::invalid_params(message.into(), None)
 }

@@ -23,7 +23,7 @@ use crate::error::{Code, Failure};
 use crate::tools::SessionTools;
 use crate::write::Caller;
 
-pub(in crate::server) use complete::{complete, paths, values};
+pub(in crate::server) use complete::complete;
 pub(in crate::server) use page::TEMPLATE;
 pub(in crate::server) use status::status_of;
 
