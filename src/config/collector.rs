@@ -1,4 +1,4 @@
-//! Reads where spans go: OpenTelemetry's own names, and a file of headers.
+//! Reads where spans go: OpenTelemetry's own name, and a file of headers.
 
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret as _;
@@ -16,8 +16,6 @@ const HEADERS: &str = "WIKI_OTLP_HEADERS_FILE";
 pub struct CollectorSettings {
     /// The address that takes traces.
     pub traces: Url,
-    /// The name of this service there.
-    pub service: String,
     /// Headers of each request; their values are secrets.
     pub headers: HeaderMap,
     /// The network between this program and the collector.
@@ -53,7 +51,6 @@ pub(super) fn collector(
         read.map_err(|fault| SettingError::new(HEADERS, fault))
     };
     Ok(Some(CollectorSettings {
-        service: source.or_default("OTEL_SERVICE_NAME")?.unwrap_or_default(),
         headers: file.map(read).transpose()?.unwrap_or_default(),
         network: network(&source, Some(&traces), &mut Vec::new())?,
         traces,

@@ -172,8 +172,6 @@ settings! {
         "The most requests of one client in a minute, 1 to 1000000.";
     "OTEL_EXPORTER_OTLP_ENDPOINT" (Text, Server, Restart) = "none: no spans",
         "The collector that gets spans of calls, by OTLP over HTTP as JSON, such as `http://collector.example.com:4318`; empty is none. Then requests to the wiki carry `traceparent`.";
-    "OTEL_SERVICE_NAME" (Text, Server, Restart) = "`wikijs-gate`",
-        "The name of this server at the collector.";
     "WIKI_OTLP_HEADERS_FILE" (Path, Server, Restart) = "none",
         "A file of headers for every request to the collector, one `Name: value` a line, which its owner alone may read.";
     "WIKI_LOG" (Choice(&["off", "error", "warn", "info", "debug", "trace"]), Server, Restart) = "`info`",

@@ -53,7 +53,6 @@ impl Collector {
         let exporter = Exporter {
             client,
             to: settings.traces,
-            service: settings.service,
             headers: settings.headers,
             queue,
             is_away: false,
@@ -80,7 +79,6 @@ impl Collector {
 struct Exporter {
     client: Client,
     to: Url,
-    service: String,
     headers: HeaderMap,
     queue: &'static SpanQueue,
     /// True if the last request failed, which was logged then.
@@ -121,7 +119,7 @@ impl Exporter {
             .post(self.to.clone())
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, "application/json")
-            .body(export_request(&self.service, batch).to_string());
+            .body(export_request(batch).to_string());
         let fault = match tokio::time::timeout(PATIENCE, request.send()).await {
             Ok(Ok(answer)) if answer.status().is_success() => None,
             Ok(Ok(answer)) => Some(format!("it answered {}", answer.status().as_u16())),
@@ -145,12 +143,12 @@ impl Exporter {
 }
 
 /// The body of a request, `ExportTraceServiceRequest` as JSON.
-fn export_request(service: &str, spans: &[FinishedSpan]) -> Value {
+fn export_request(spans: &[FinishedSpan]) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     let spans: Vec<Value> = spans.iter().map(exported).collect();
     json!({ "resourceSpans": [{
         "resource": { "attributes": [
-            attribute("service.name", &json!(service)),
+            attribute("service.name", &json!("wikijs-gate")),
             attribute("service.version", &json!(version)),
         ] },
         "scopeSpans": [{

@@ -158,7 +158,7 @@ impl FakeCollector {
             let next = tokio::time::timeout(Duration::from_secs(20), self.came.recv());
             let (headers, body) = next.await.unwrap().unwrap();
             let resource = &body["resourceSpans"][0];
-            says(&resource["resource"].to_string(), "wiki-of-tests");
+            says(&resource["resource"].to_string(), "wikijs-gate");
             let own = resource["scopeSpans"][0]["spans"].as_array().unwrap();
             spans.extend(own.iter().cloned().map(Span));
             if spans.iter().any(|span| span.get("name") == name) {
@@ -176,7 +176,6 @@ fn traced_server(wiki: &DemoWiki, dir: &TempDir, collector: &str) -> Program {
     fs::set_permissions(&headers, mode).unwrap();
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector),
-        ("OTEL_SERVICE_NAME", "wiki-of-tests"),
         ("WIKI_OTLP_HEADERS_FILE", headers.to_str().unwrap()),
         ("WIKI_INDEX", "off"),
     ];

@@ -165,7 +165,6 @@ pub(super) fn samples() -> Vec<Sample<'static>> {
             "",
             "\"http://127.0.0.1:4318\"",
         ),
-        restart("otel_service_name", "\"a\"", "\"b\""),
         restart("otlp_headers_file", "\"signing\"", "\"headers1\""),
         restart("log", "\"info\"", "\"debug\""),
         restart("log_format", "\"text\"", "\"json\""),
