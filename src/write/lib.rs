@@ -12,6 +12,6 @@
 pub mod write;
 
 use wikijs_gate_core::{
-    audit, blocking, change, checks, error, gates, hex, index, memory, meter, mirror, nearest,
-    notice, notify, page, render_budget, rules, share, store, trace, view, wiki, words,
+    audit, blocking, change, checks, error, gates, hex, index, memory, meter, mirror, notice,
+    notify, page, render_budget, rules, share, store, trace, view, wiki, words,
 };

@@ -7,8 +7,7 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags, ReplaceAll, Warning};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
-use crate::nearest::nearest;
-use crate::page::{MovedPart, NewPath, PagePlace, PageState, TagPattern, check_content};
+use crate::page::{MovedPart, NewPath, PagePlace, PageState, check_content};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 use crate::words::counted;
 
@@ -28,8 +27,6 @@ const NEXT: &str = "Look at details.changes. For a new preview, repeat the call 
 const AS_ASKED: &str = "it already is as asked for";
 /// The reason for leaving out a page without the texts that are replaced.
 const NO_TEXT: &str = "it has none of the texts to replace";
-/// The most pages whose paths a mistyped one is compared with.
-const MAX_COMPARED: usize = 10_000;
 /// The reason for leaving out a found page.
 const NOT_ALLOWED: &str = "the page may not be written here";
 
@@ -138,7 +135,7 @@ impl Bulk {
             .expect_pages
             .is_none_or(|expected| expected == ids.len());
         if ids.is_empty() {
-            return Err(self.nothing_selected(call.wiki()).await);
+            return Err(self.nothing_selected());
         }
         if !is_expected {
             let found = ids.len();
@@ -155,24 +152,18 @@ impl Bulk {
         Ok(ids)
     }
 
-    /// The failure if no page is found: with what selects none, and the nearest that exists.
-    async fn nothing_selected(&self, wiki: &Wiki) -> Failure {
-        let mut hint = String::new();
-        if let PageSelection::Listed(query, _) = &self.which {
-            for near in [
-                nearest_place(wiki, query).await,
-                nearest_tag(wiki, query).await,
-            ] {
-                hint.extend(near.map(|near| format!("Did you mean {near}? ")));
-            }
-        }
-        hint += "wikijs_list_pages takes the same path, tags and links, and shows what they find.";
+    /// The failure if no page is found, with what selects none.
+    fn nothing_selected(&self) -> Failure {
         let by = &self.selected_by;
         let fields: Vec<_> = by.iter().map(|name| json!({ "path": name })).collect();
         let by = by.join(", ");
         let message = format!("No page was found by {by}; nothing was sent.");
-        let failure = Failure::new(Code::InvalidInput, message).hint(hint);
-        failure.detail("found", 0).detail("fields", fields)
+        Failure::new(Code::InvalidInput, message)
+            .hint(
+                "wikijs_list_pages takes the same path, tags and links, and shows what they find.",
+            )
+            .detail("found", 0)
+            .detail("fields", fields)
     }
 
     /// The same with tags as the wiki has them: a leading `#` of a new tag is dropped, unless the
@@ -349,31 +340,6 @@ impl ChangeSource for Bulk {
         let ids = own.pages(call).await?;
         Ok(own.agrees_with(shown, &ids))
     }
-}
-
-/// The path most similar to the one of a list, as an argument, if no page is at that.
-async fn nearest_place(wiki: &Wiki, query: &ListQuery) -> Option<String> {
-    let path = query.path.as_ref()?;
-    let all = ListQuery {
-        locale: query.locale.clone(),
-        ..ListQuery::default()
-    };
-    let pages = wiki.list(&all, MAX_COMPARED).await.ok()?.pages;
-    let paths = pages.iter().map(|page| &page.path);
-    let places = paths.flat_map(|path| path.folders().chain([path.as_str()]));
-    let near = nearest(path.as_str(), places, 0.8)?;
-    (near != path.as_str()).then(|| format!("path {near}"))
-}
-
-/// The tag most similar to one of a list that the wiki has not.
-async fn nearest_tag(wiki: &Wiki, query: &ListQuery) -> Option<String> {
-    let patterns = query.tag_patterns.iter().cloned();
-    let given = patterns.chain(query.tags.iter().map(TagPattern::new));
-    let known = wiki.tags().await.ok()?;
-    let is_unknown = |given: &TagPattern| !known.iter().any(|known| given.matches(&known.tag));
-    let given = { given }.find(is_unknown)?;
-    let near = nearest(given.as_str(), known.iter().map(|known| &known.tag), 0.8)?;
-    Some(format!("the tag {near}"))
 }
 
 /// The failure if no page is left to change.
