@@ -65,6 +65,9 @@ pub struct LogVerification {
     pub proposals: u64,
     /// Number of files that recorded purges removed.
     pub purged: u64,
+    /// Number of runs that heads or anchors alone name and that are older than runs which a purge removed: the
+    /// record of their own purge may be gone with its run.
+    pub older: u64,
     /// Places where the clock went back, which is no error.
     pub clock: Vec<ClockBack>,
     /// The part of it that no anchor covers; nothing without anchors.
@@ -134,6 +137,8 @@ type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, String)>>;
 struct RunReferences {
     /// By file.
     heads: BTreeMap<String, Lengths>,
+    /// The files that runs name, whose removal a purge tells as long as the run is there.
+    named: HashSet<String>,
     /// The heads of purged files.
     purged: HashMap<String, FileHead>,
     /// Up to which length each run is anchored: by an anchor itself, or by the first record of a
@@ -177,6 +182,7 @@ impl RunReferences {
                     let length = self.anchored.entry(head.file.clone()).or_default();
                     *length = head.length.max(*length);
                 }
+                self.named.insert(head.file.clone());
                 self.saw(head, run);
             }
             for head in record.removed.into_iter().flatten() {
@@ -284,6 +290,8 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             self.seen.read(&runs(&self.place)?)?;
             self.seen.heads.clear();
         }
+        let purged = self.seen.purged.keys();
+        let last_purged = purged.filter_map(|file| number_of(file)).max();
         for (run, mut lengths) in left {
             let Some((seen, hashes)) = lengths.pop_last() else {
                 continue;
@@ -292,6 +300,12 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 continue;
             };
             let wrong = match self.seen.purged.get(&run) {
+                None if !self.seen.named.contains(&run)
+                    && number_of(&run).is_some_and(|number| Some(number) < last_purged) =>
+                {
+                    self.checked.older = self.checked.older.saturating_add(1);
+                    None
+                }
                 None => {
                     let message =
                         format!("{run} is missing: {witness} saw it, and no purge names it");

@@ -13,8 +13,8 @@ use super::{Keep, Purged};
 use crate::audit::entry::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, kept_path, page, run_path};
 use crate::audit::{
-    AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState, Outcome,
-    ProposalState, Record,
+    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState,
+    LogVerification, Outcome, ProposalState, Record,
 };
 use crate::page::testing::But as _;
 
@@ -281,6 +281,50 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
 }
 
 #[tokio::test]
+async fn heads_of_before_a_purge_whose_record_is_purged_call_no_run_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let numbered = |path: PathBuf, number: u64| {
+        let named = name(&path).replacen('-', &format!("-{number}-"), 1);
+        let named = path.with_file_name(named);
+        std::fs::rename(path, &named).unwrap();
+        named
+    };
+    let heads = || AuditLog::new(dir.path(), "docs").runs.heads().unwrap();
+    let first = numbered(run(dir.path(), 900, &[]), 1);
+    let of_first = heads();
+    let mut second = Script::begin(dir.path(), days_ago(700), Vec::new());
+    second.entry(
+        days_ago(700),
+        &AuditEntry::new(CallId::new().unwrap(), AuditEvent::Purge)
+            .but(|entry| entry.removed = of_first.clone()),
+    );
+    numbered(second.close(days_ago(700)), 2);
+    std::fs::remove_file(first).unwrap();
+    let log = running(dir.path()).await;
+    let young = numbered(run(dir.path(), 10, &[]), 90);
+    let of_young = { heads().into_iter() }.filter(|head| head.file == name(&young));
+    let against = Against {
+        heads: of_first.iter().cloned().chain(of_young).collect(),
+        anchors: None,
+    };
+    assert_eq!(log.purge_at(YEAR, NOW).await.unwrap().runs, 1);
+    let missing = |checked: &LogVerification| {
+        let wrong = checked.wrong.iter();
+        wrong.filter(|wrong| wrong.kind == "missing_run").count()
+    };
+    let checked = log.upkeep.verify(&against, |_, _| {}).unwrap();
+    assert_eq!((missing(&checked), checked.older), (0, 1));
+    // What is younger than all that was purged is missed as before.
+    std::fs::remove_file(young).unwrap();
+    let checked = log.upkeep.verify(&against, |_, _| {}).unwrap();
+    assert_eq!((missing(&checked), checked.older), (1, 1));
+    // So is what a run names that is there: its removal would be told.
+    Script::begin(dir.path(), days_ago(5), of_first).kill();
+    let checked = log.upkeep.verify(&against, |_, _| {}).unwrap();
+    assert_eq!((missing(&checked), checked.older), (2, 0));
+}
+
+#[tokio::test]
 async fn more_files_than_a_record_takes_are_told_in_several() {
     let dir = tempfile::tempdir().unwrap();
     yesterday(dir.path());
@@ -450,10 +494,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
     assert_eq!(is_there(&log, &states), [true, true]);
     assert!(log.proposals.get(open.id).await.is_ok());
     all_is_explained(&log);
-    let checked = log
-        .upkeep
-        .verify(&super::super::Against::default(), |_, _| {})
-        .unwrap();
+    let checked = log.upkeep.verify(&Against::default(), |_, _| {}).unwrap();
     assert_eq!(checked.wrong, []);
     // Begun when the clock was right, and read in the order in which it was written.
     let since = |days| CallFilter {

@@ -33,6 +33,13 @@ impl LogVerification {
         ),
         _ => told.push("what came after the heads of --head was taken could have been cut off or rewritten".to_owned()),
     }
+        if self.older > 0 {
+            told.push(format!(
+                "{} that heads or anchors name {} older than what the purges on record removed: the record of that purge is gone with its run",
+                counted(self.older, "run", "runs"),
+                if self.older == 1 { "is" } else { "are" },
+            ));
+        }
         told
     }
 }
