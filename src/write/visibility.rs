@@ -3,12 +3,16 @@
 //! A kept state holds a page as another key may have read it. Only here does it leave the log: for
 //! the wiki key that made the write, and for a key that may read the page's place now.
 
-use crate::audit::{KeptState, KeyDigest, Proposal};
+use crate::audit::{AuditError, KeptState, KeyDigest, Proposal};
 use crate::error::{Code, Failure, Result};
 use crate::page::{PageReading, PageState};
 use crate::render_budget;
 
 use super::undo::history::{NOT_ON_RECORD, WriteHistory, nothing};
+
+const PURGED: &str =
+    "What the page was before is not kept any more: it is older, or more, than the record keeps.";
+const BY_VERSION: &str = "The wiki may still have it: wikijs_get_page_history names the page's versions, and wikijs_update_page brings one back (fromVersion).";
 
 impl WriteHistory {
     /// The key of the wiki, as it is on record.
@@ -19,7 +23,8 @@ impl WriteHistory {
     /// The pages that a call with this key kept, if there are any.
     ///
     /// # Errors
-    /// `PERMISSION_DENIED` if our key is another one and may not read the pages' places.
+    /// `NOTHING_TO_UNDO` if a purge removed one; `PERMISSION_DENIED` if our key is another one and may not
+    /// read the pages' places.
     pub(super) async fn kept<const N: usize>(
         &self,
         names: [Option<KeptState>; N],
@@ -29,8 +34,12 @@ impl WriteHistory {
         let mut states = [const { None }; N];
         for (state, name) in states.iter_mut().zip(names) {
             let Some(name) = name else { continue };
-            let kept = self.audit.states.get(name).await;
-            *state = Some(kept?);
+            *state = Some(match self.audit.states.get(name).await {
+                Err(AuditError::Missing) if self.audit.writes.is_purged(name).await? => {
+                    return Err(nothing(PURGED).hint(BY_VERSION));
+                }
+                kept => kept?,
+            });
         }
         // An unreadable page counts as not on record.
         let scope = self.wiki.scope();

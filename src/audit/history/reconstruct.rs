@@ -1,8 +1,8 @@
 //! Reconstructs the change of a call from the kept states.
 
 use super::super::{
-    AuditError, AuditEvent, AuditResult, CallHistory, KeptState, WriteReader, kept_states, runs,
-    scan,
+    AuditError, AuditEvent, AuditLayout, AuditResult, CallHistory, KeptState, WriteReader,
+    kept_states, runs, scan,
 };
 use crate::change::Change;
 
@@ -29,7 +29,7 @@ impl WriteReader {
     /// If the disk cannot be read.
     pub fn change_of(&self, call: &CallHistory) -> AuditResult<ReconstructedChange> {
         match self.kept_change_of(call)? {
-            ReconstructedChange::Missing(name) if self.is_purged(name)? => {
+            ReconstructedChange::Missing(name) if is_purged(&self.place, name)? => {
                 Ok(ReconstructedChange::Purged(name))
             }
             rebuilt => Ok(rebuilt),
@@ -59,14 +59,21 @@ impl WriteReader {
         }))
     }
 
-    /// True if a recorded purge removed a kept state.
-    fn is_purged(&self, name: KeptState) -> AuditResult<bool> {
-        let file = format!("{name}.json.gz");
-        let mut is_purged = false;
-        scan(&runs(&self.place)?, &[&file], |record, _| {
-            let mut removed = record.removed.iter().flatten();
-            is_purged |= record.event == AuditEvent::Purge && removed.any(|head| head.file == file);
-        })?;
-        Ok(is_purged)
+    /// True if a recorded purge removed a kept state; reads all of the log.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub async fn is_purged(&self, name: KeptState) -> AuditResult<bool> {
+        self.place.on(move |place| is_purged(place, name)).await
     }
+}
+
+fn is_purged(place: &AuditLayout, name: KeptState) -> AuditResult<bool> {
+    let file = format!("{name}.json.gz");
+    let mut is_purged = false;
+    scan(&runs(place)?, &[&file], |record, _| {
+        let mut removed = record.removed.iter().flatten();
+        is_purged |= record.event == AuditEvent::Purge && removed.any(|head| head.file == file);
+    })?;
+    Ok(is_purged)
 }

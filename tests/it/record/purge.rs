@@ -175,4 +175,14 @@ async fn what_is_too_much_is_purged_the_oldest_first() {
     served.app.writer.finish().await;
     assert!(size(&pages(dir)) <= 1 << 20);
     assert_eq!(runs(dir).len(), 2);
+    // A write whose states went is on record, and cannot be taken back: nothing is broken.
+    let records = old.records();
+    let call = records
+        .iter()
+        .find_map(|record| record.after.and(record.call));
+    let undo = Setup::scripter(&wiki).toolsets("undo").in_dir_of(&old);
+    let undo = undo.serve().await;
+    let gone = json!({ "callId": call.unwrap().to_string() });
+    let refused = fails(&undo, UNDO, gone, "NOTHING_TO_UNDO").await;
+    says(&refused["message"].to_string(), "is not kept any more");
 }
