@@ -22,8 +22,9 @@ pub(super) struct PauseArgs {
 
 /// Writes stop first and the record is made then: a log that fails must not keep them going.
 pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
-    let log = start::audit_log_to_come()?;
+    let log = start::audit_log_to_record()?;
     start::note_no_server(&log);
+    let before = log.upkeep.pause_in_force().ok().flatten();
     let told = PauseInfo::now(actor(), arguments.reason);
     let paused = log.pauses.pause(told.clone()).await;
     let hangs = paused == Err(AuditError::Busy);
@@ -38,13 +39,17 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
             "no server begins a write any more, but one hangs and may still send the write that it was at: end it, then pause again",
         ));
     }
+    if let Some(before) = before {
+        let before = print::harmless(&before.to_string());
+        print::remark!("they were paused before, {before}; one `resume` ends both");
+    }
     let words = "the writes of all servers with this store are paused; `wikijs-gate resume` lets them go on";
     print::answer(arguments.json, &json!({ "paused": told }), words)
 }
 
 /// The record is made first, so that no write resumes before it.
 pub(super) async fn resume(is_json: bool) -> CommandResult {
-    let log = start::audit_log_to_come()?;
+    let log = start::audit_log_to_record()?;
     let still = "writes stay paused";
     let was = log.upkeep.pause_in_force();
     let was = was.map_err(|error| failed(still, &error))?;

@@ -164,6 +164,20 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, CommandError> {
     Ok(AuditLog::new(settings.store, &settings.wiki))
 }
 
+/// The same for a command that puts something on record without a wiki, anchored as a server's records are. A
+/// setting for that which is bad stops nothing.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn audit_log_to_record() -> Result<AuditLog, CommandError> {
+    let log = audit_log_to_come()?;
+    match config::audit_anchors(&layers()?.source()) {
+        Ok(anchors) => anchors.into_iter().for_each(|to| log.anchoring.set(to)),
+        Err(fault) => print::note(&print::harmless(&format!("not anchored: {fault}"))),
+    }
+    Ok(log)
+}
+
 /// Notes where a list that is empty was looked for: in this directory, or in the database.
 ///
 /// # Errors

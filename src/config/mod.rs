@@ -60,8 +60,8 @@ pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
 pub use setting::{Setting, SettingKind};
 pub use settings::{
-    AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, custom_tools, custom_tools_dir,
-    log_settings, offered, store_home,
+    AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, audit_anchors, custom_tools,
+    custom_tools_dir, log_settings, offered, store_home,
 };
 pub use shown::SettingView;
 pub use site_file::{NewSite, remove_site};

@@ -353,6 +353,14 @@ pub fn store_home(source: &SettingsSource<'_>) -> Result<StoreHome, SettingError
     storage::store(source).map_err(|fault| source.placed(fault))
 }
 
+/// The place elsewhere where heads of the record are kept, if there is one; needs no address or key.
+///
+/// # Errors
+/// The setting that is bad.
+pub fn audit_anchors(source: &SettingsSource<'_>) -> Result<Option<AnchorSettings>, SettingError> {
+    anchors::anchors(source).map_err(|fault| source.placed(fault))
+}
+
 /// The tools offered; needs no address or key.
 ///
 /// # Errors

@@ -54,7 +54,7 @@ struct MemoryCommandContext {
 
 impl MemoryCommandContext {
     fn open() -> Result<Self, CommandError> {
-        let log = start::audit_log_to_come()?;
+        let log = start::audit_log_to_record()?;
         if let Some(site) = start::layers()?.site() {
             log.of_site(site.clone());
         }

@@ -568,6 +568,29 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_pause_and_its_end_are_anchored() {
+    let wiki = sample_wiki().await;
+    let elsewhere = TempDir::new().unwrap();
+    let anchors = elsewhere.path().join("anchors.jsonl");
+    let tables = anchored(&anchors, None);
+    let config = elsewhere.path().join("config.toml");
+    fs::write(&config, &tables).unwrap();
+    let served = Setup::editor(&wiki).with_tables(&tables).serve().await;
+    served.app.writer.finish().await;
+    for arguments in [&["pause", "a restore"][..], &["resume"]] {
+        Command::new(arguments)
+            .log_of(&wiki.address(), served.dir.path())
+            .with("WIKI_CONFIG", config.to_str().unwrap())
+            .good()
+            .await;
+    }
+    let given = ["--anchors", anchors.to_str().unwrap()];
+    let told = verify(&wiki.address(), served.dir.path(), &given);
+    assert_eq!(told.code, 0, "{}", told.told);
+    says(&told.stdout, "all records are anchored");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
     let wiki = sample_wiki().await;
     let elsewhere = TempDir::new().unwrap();
