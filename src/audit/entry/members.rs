@@ -154,8 +154,8 @@ macro_rules! members {
             /// Only in a `start`: every other run that was found, by file name.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub runs: Option<Vec<FileHead>>,
-            /// Only in a `purge`: every file that is about to be removed, and the earlier removals that are
-            /// recorded in one of these.
+            /// Only in a `purge`: every file that is about to be removed, and of the earlier removals that are
+            /// recorded in one of these those that a staying run needs explained.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub removed: Option<Vec<FileHead>>,
             /// Duration of the call so far, in milliseconds.
