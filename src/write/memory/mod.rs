@@ -90,7 +90,7 @@ const MOST_SESSIONS: usize = 1_000;
 pub(crate) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
 
 impl OwnWrites {
-    /// A session wrote.
+    /// A session wrote, or a set of its begins.
     pub(crate) fn note(&self, session: &SessionId, call: CallId) {
         if !session.lasts() {
             return;
@@ -107,6 +107,7 @@ impl OwnWrites {
         let known = known.and_then(|at| writes.get_mut(at));
         match known {
             Some((_, own)) => {
+                own.retain(|one| *one != call);
                 own.push_front(call);
                 own.truncate(MOST_OF_ONE);
             }

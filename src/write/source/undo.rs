@@ -267,14 +267,20 @@ enum Meant {
 }
 
 async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant> {
+    if undo.call.is_last()
+        && let Some(session) = &undo.session
+        && let Some(newest) = call.memory.own_writes.of(session).first()
+    {
+        has_ended(call.past, *newest).await?;
+    }
     let failure = match undone(call, undo).await {
         Ok(story) => {
             let mut sets = story.records.iter().filter_map(|record| record.set);
-            return Ok(if sets.any(|set| set == story.call) {
-                Meant::Set(story.call)
-            } else {
-                Meant::One(Box::new(story))
-            });
+            if sets.any(|set| set == story.call) {
+                has_ended(call.past, story.call).await?;
+                return Ok(Meant::Set(story.call));
+            }
+            return Ok(Meant::One(Box::new(story)));
         }
         Err(failure) => failure,
     };
@@ -286,7 +292,18 @@ async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant> {
     if calls.is_empty() {
         return Err(failure);
     }
+    has_ended(call.past, set).await?;
     Ok(Meant::Set(set))
+}
+
+/// Checks that nobody is still making the changes of a set.
+async fn has_ended(past: &WriteHistory, set: CallId) -> Result<()> {
+    if past.is_being_applied(set).await? {
+        return Err(nothing("That set is still being applied.")
+            .hint("Wait for its end (wikijs_get_change_set tells it), then take it back.")
+            .detail("set", set.to_string()));
+    }
+    Ok(())
 }
 
 /// The records of the call that an undo takes back.

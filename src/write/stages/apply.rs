@@ -49,6 +49,7 @@ pub(crate) async fn in_its_own_task(
     job: WriteJob,
 ) -> Gated<Result<WriteAnswer>> {
     let set = permit.set().clone();
+    let id = set.id();
     let permits = permit.split(CallId::new)?;
     let at_first = at_first(&context.wiki, &set, &permits, job.checked.notes);
     let progress: SharedSetAnswer = Arc::new(Mutex::new(at_first));
@@ -69,6 +70,7 @@ pub(crate) async fn in_its_own_task(
     };
     let task = send::spawned(&context.house.tasks, work)?;
     context.house.sets.begin(&session, &progress);
+    context.memory.own_writes.note(&session, id);
     match tokio::time::timeout(context.patience.answering, task).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
         // If the set is still being sent, the answer gives its progress.

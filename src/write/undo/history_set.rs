@@ -165,6 +165,19 @@ impl WriteHistory {
         })
     }
 
+    /// True if a living server is still making the changes of a set.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(crate) async fn is_being_applied(&self, set: CallId) -> Result<bool> {
+        if self.audit.calls.of_set(set).await?.is_empty() {
+            return Ok(false);
+        }
+        let story = self.story(&set.into(), None).await;
+        let has_end = story.is_ok_and(|story| story.records.iter().any(is_end));
+        Ok(!has_end && self.without_end(set).await? == SetOutcome::Applying)
+    }
+
     /// A call that is no part of a set, as the one change of a set.
     pub(crate) fn alone(&self, call: &CallHistory) -> SetMember {
         self.member(call, &AttemptedChanges::of(Vec::new()))

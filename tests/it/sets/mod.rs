@@ -281,8 +281,18 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     let patience = QUICK.but(|times| times.answering = Duration::ZERO);
     let served = served_with(&wiki.address(), &wiki, patience).await;
     let ids = some(&wiki, 4);
+    wiki.set_write_delay(Duration::from_millis(300));
     let answer = served.confirmed(BULK, tag(&ids)).await.unwrap();
     answer.shows(json!({ "outcome": "applying", "pages": 4 }));
+    while mutations(&wiki).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // Nothing of it is taken back while it goes on.
+    for call in [&answer["callId"], &json!("last")] {
+        let undo = json!({ "callId": call });
+        let refused = fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
+        says(&refused["message"].to_string(), "still being applied");
+    }
     // The end of the server stops it behind the change under way, and waits for that.
     served.app.writer.finish().await;
     let sent = mutations(&wiki).len();
