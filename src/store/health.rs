@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub struct StoreHealth {
     /// True if records can be written there, or the directory can be made.
     pub is_writable: bool,
+    /// True if its file system is mounted for reading alone.
+    pub is_read_only: bool,
     /// The user and group that own the directory and serve from it.
     pub owner: Option<(u32, u32)>,
     /// Files that this user cannot open.

@@ -113,7 +113,12 @@ fn findings(health: &Health, store: &StoreHome) -> Vec<DoctorFinding> {
         health.directory.display().to_string()
     };
     let mut found = Vec::new();
-    if !health.files.is_writable {
+    if health.files.is_read_only {
+        found.push(DoctorFinding::wrong(
+            format!("the file system of {directory} is mounted read-only: no write would happen"),
+            "Mount it for writing, or name another directory in WIKI_AUDIT_DIR. What is on record can be read and copied as it is.",
+        ));
+    } else if !health.files.is_writable {
         found.push(DoctorFinding::wrong(
             format!("{directory} cannot be written: no write would happen"),
             "Give this user the directory, or name another in WIKI_AUDIT_DIR.",

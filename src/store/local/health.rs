@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, openat, statvfs};
+use rustix::fs::{
+    Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, accessat, openat, statvfs,
+};
 use rustix::io::Errno;
 
 use super::fs::{self, WRITE_BY_OTHERS};
@@ -52,16 +54,17 @@ impl Store for LocalStore {
         let needed = Access::WRITE_OK | Access::EXEC_OK;
         let owner = self.owner();
         let other = owner.filter(|owner| !owner.is_us());
+        let space = statvfs(nearest).ok();
         StoreHealth {
+            is_read_only: { space.as_ref() }
+                .is_some_and(|space| space.f_flag.contains(StatVfsMountFlags::RDONLY)),
             is_writable: nearest.is_dir()
                 && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok(),
             owner: owner.map(|owner| (owner.user, owner.group)),
             closed: self.closed_to(other.map_or(Eyes::Ours, Eyes::Of), None),
             writable_by_others: self.writable_by_others(),
             exposed: exposed(&self.wiki),
-            free: statvfs(nearest)
-                .ok()
-                .map(|space| space.f_bavail.saturating_mul(space.f_frsize)),
+            free: space.map(|space| space.f_bavail.saturating_mul(space.f_frsize)),
         }
     }
 
@@ -123,11 +126,13 @@ const TO_READ: u32 = 0o4;
 
 impl Eyes {
     fn may(self, path: &Path, found: &Metadata, wanted: u32) -> bool {
+        // A file that is gone by now is no obstacle, and a file system that is read-only is one of its own.
+        let is_none = |error: Errno| matches!(error, Errno::NOENT | Errno::ROFS);
         match self {
             Self::Of(owner) => is_open_to(owner, found, wanted),
             Self::Ours if wanted == IN_DIRECTORY => {
                 let needed = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
-                accessat(CWD, path, needed, AtFlags::EACCESS).is_ok()
+                accessat(CWD, path, needed, AtFlags::EACCESS).map_or_else(is_none, |()| true)
             }
             Self::Ours => {
                 let how = if wanted == TO_LOCK {
@@ -137,9 +142,7 @@ impl Eyes {
                 };
                 // A pipe or device that somebody put there must not block this.
                 let how = how | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                // A file that is gone by now is no obstacle.
-                let opened = openat(CWD, path, how, Mode::empty());
-                opened.map_or_else(|error| error == Errno::NOENT, |_| true)
+                openat(CWD, path, how, Mode::empty()).map_or_else(is_none, |_| true)
             }
         }
     }
