@@ -36,6 +36,8 @@ pub struct CallView<'a> {
     pub tool: Option<&'a str>,
     /// The kind of write.
     pub operation: Option<Operation>,
+    /// The number of pages, if it names more than one: then it has no page of its own.
+    pub pages: Option<usize>,
     /// The id of the page.
     pub id: Option<i64>,
     /// The page's locale.
@@ -92,6 +94,11 @@ impl<'a> CallView<'a> {
         let (first, last) = (call.records.first(), call.records.last());
         let refused = call.create_refused();
         let undo = call.records.iter().find(|record| record.undoes.is_some());
+        let pages = call.pages();
+        let page = (pages == 1).then_some(call);
+        let path = |path: fn(&Record) -> Option<&PagePath>| {
+            page.and_then(|call| Some(call.latest(path)?.as_str()))
+        };
         Self {
             call: call.call,
             time: first.map_or("", |record| record.time.as_str()),
@@ -100,10 +107,12 @@ impl<'a> CallView<'a> {
             actor: caller.actor,
             tool: call.latest(|record| record.tool.as_deref()),
             operation: call.operation,
-            id: call.id,
-            locale: call.latest(|record| record.locale.as_ref().map(Locale::as_str)),
-            path: call.latest(|record| record.path.as_ref().map(PagePath::as_str)),
-            new_path: call.latest(|record| record.new_path.as_ref().map(PagePath::as_str)),
+            pages: (pages > 1).then_some(pages),
+            id: page.and_then(|call| call.id),
+            locale: page
+                .and_then(|call| call.latest(|record| record.locale.as_ref().map(Locale::as_str))),
+            path: path(|record| record.path.as_ref()),
+            new_path: path(|record| record.new_path.as_ref()),
             gate: gate.map(|(gate, _)| gate),
             decision: gate.map(|(_, decision)| decision),
             code: refused.or(last).and_then(|record| record.code.as_deref()),
@@ -169,7 +178,7 @@ pub fn facts(call: &CallHistory, joint: char) -> Vec<Fact> {
         ("decided by", said(view.actor.map(Actor::as_str))),
         ("asked by", view.proposer.map(with_address)),
         ("tool", said(view.tool)),
-        ("write", write(call, joint)),
+        ("write", write(call, &view, joint)),
         ("warned of", warned(iter::once(call))),
         ("fields", (!fields.is_empty()).then(|| fields.join(", "))),
     ];
@@ -201,13 +210,14 @@ fn shown(call: &CallHistory) -> impl Iterator<Item = (&'static ShownMember, Stri
     Record::SHOWN.iter().filter_map(latest)
 }
 
-/// The kind of write, its page, and the page's id.
-fn write(call: &CallHistory, joint: char) -> Option<String> {
+/// The kind of write, its page and the page's id, or the number of its pages.
+fn write(call: &CallHistory, view: &CallView<'_>, joint: char) -> Option<String> {
     let operation = call.operation?;
-    let place = place(call, joint);
-    Some(match call.id {
-        Some(id) => format!("{operation} {place} (id {id})"),
-        None => format!("{operation} {place}"),
+    Some(match (call.pages(), view.id) {
+        (0, _) => operation.to_string(),
+        (1, Some(id)) => format!("{operation} {} (id {id})", place(call, joint)),
+        (1, None) => format!("{operation} {}", place(call, joint)),
+        (pages, _) => format!("{operation} {pages} pages"),
     })
 }
 

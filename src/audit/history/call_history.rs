@@ -1,5 +1,7 @@
 //! Keeps the records of one call, and reads what they say together.
 
+use std::collections::HashSet;
+
 use time::OffsetDateTime;
 
 use super::super::documents::proposals::is_making;
@@ -127,6 +129,21 @@ impl CallHistory {
     /// True if it is a set of changes, each of which has its own call.
     pub fn is_set(&self) -> bool {
         self.set == Some(self.call)
+    }
+
+    /// The number of pages that its records name. A proposal of many has a record of each; a decision on
+    /// it names none, since its changes have calls of their own.
+    pub fn pages(&self) -> usize {
+        let proposal = self.latest(|record| record.proposal.as_deref());
+        if self.is_set() && proposal.is_some() && self.proposal_made().is_none() {
+            return 0;
+        }
+        let places = self.records.iter().filter_map(|record| {
+            let (locale, path) = (record.locale.as_ref()?, record.path.as_ref()?);
+            Some((locale.as_str(), path.as_str()))
+        });
+        let places = places.collect::<HashSet<_>>();
+        places.len().max(usize::from(self.id.is_some()))
     }
 
     /// The calls that it takes back.

@@ -114,11 +114,7 @@ impl CallReader {
             }
         }
         let mut stats = CallStats::default();
-        let unreadable = self.each(|call| {
-            if filter.takes(&call) {
-                stats.count(&call);
-            }
-        })?;
+        let unreadable = each_selected(self, filter, |call| stats.count(&call))?;
         Ok((stats, unreadable))
     }
 
@@ -224,15 +220,11 @@ impl CallReader {
             }
         }
         let mut latest = Latest::new(room);
-        let take = |call: CallHistory| {
-            if before.is_none_or(|before| key(&call) < before) && filter.takes(&call) {
+        let unreadable = each_selected(self, filter, |call| {
+            if before.is_none_or(|before| key(&call) < before) {
                 latest.add(call);
             }
-        };
-        let unreadable = match filter.page {
-            Some(page) => self.about(&[Subject::Page(page)], take),
-            None => self.each(take),
-        }?;
+        })?;
         Ok((latest, unreadable))
     }
 
@@ -263,6 +255,23 @@ impl CallReader {
     }
 }
 
+/// Passes the calls that a filter selects to `each`; returns how many lines could not be read.
+fn each_selected(
+    reader: &CallReader,
+    filter: &CallFilter,
+    mut each: impl FnMut(CallHistory),
+) -> AuditResult<u64> {
+    let take = |call: CallHistory| {
+        if filter.takes(&call) {
+            each(call);
+        }
+    };
+    match filter.page {
+        Some(page) => reader.about(&[Subject::Page(page)], take),
+        None => reader.each(take),
+    }
+}
+
 /// The newest of all calls of some time, by the index; `None` if that cannot tell.
 fn latest_indexed(
     runs: &IndexedRuns,
@@ -280,8 +289,7 @@ fn latest_indexed(
         let calls: Vec<CallId> = calls.collect();
         let told = histories_of(runs, &calls, &undone)?;
         let is_so = |(call, (began, id)): (&CallHistory, &(i64, i64))| {
-            let is_of = range.page.is_none() || call.id == range.page;
-            is_of && call.call.as_number() == *id && nanoseconds(call.began) == *began
+            call.call.as_number() == *id && nanoseconds(call.began) == *began
         };
         if told.len() < some.len() || !told.iter().zip(some).all(is_so) {
             tracing::warn!("audit: the index does not say what the log says");

@@ -21,7 +21,7 @@ pub struct CallFilter {
     pub operation: Option<Operation>,
     /// Of pages whose place, or intended place, is at or below this.
     pub path: Option<Prefix>,
-    /// Of the page with this id.
+    /// With a record of the page with this id.
     pub page: Option<i64>,
     /// Of the client with this name, authenticated or its own, of the user who ran the command, or
     /// deciding on a proposal of such a client; in any letter case.
@@ -35,20 +35,18 @@ pub struct CallFilter {
 }
 
 impl CallFilter {
-    /// The time and the page by which it selects, if it selects by nothing else.
+    /// The time by which it selects, if it selects by nothing else.
     pub(super) fn range(&self) -> Option<CallRange> {
-        let (since, until, page) = (self.since, self.until, self.page);
+        let (since, until) = (self.since, self.until);
         let only_these = Self {
             since,
             until,
-            page,
             ..Self::default()
         };
         (*self == only_these).then(|| CallRange {
             since: nanoseconds(since),
             until: until.map_or(i64::MAX, |time| nanoseconds(Some(time))),
             before: (i64::MAX, i64::MAX),
-            page,
         })
     }
 
@@ -61,7 +59,7 @@ impl CallFilter {
             && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
             && fits(self.operation, || call.operation)
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
-            && fits(self.page, || call.id)
+            && self.page.is_none_or(|page| is_about(call, page))
             && self.client.as_ref().is_none_or(|name| is_by(call, name))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
             && self.set.as_ref().is_none_or(|set| is_of_set(call, set))
@@ -92,6 +90,11 @@ fn is_tool(call: &CallHistory, wanted: &str) -> bool {
             let is_it = |tool: &str| tool == wanted || tool.strip_prefix("wikijs_") == Some(wanted);
             is_it(tool) || tool.split('/').any(is_it)
         })
+}
+
+fn is_about(call: &CallHistory, page: i64) -> bool {
+    let mut records = call.records.iter();
+    call.pages() > 0 && records.any(|record| record.id == Some(page))
 }
 
 fn is_below(call: &CallHistory, prefix: &Prefix) -> bool {

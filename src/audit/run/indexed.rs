@@ -396,7 +396,6 @@ fn calls(
         IndexedCall {
             call: call.as_number(),
             began: nanoseconds(history.began),
-            page: history.id,
             label: serde_json::to_string(&CallLabel::new(&history)).unwrap_or_default(),
         }
     });

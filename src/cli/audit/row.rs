@@ -37,8 +37,11 @@ pub(super) fn write(row: &CallView<'_>) -> String {
     operation.unwrap_or_default()
 }
 
-/// The page's place, and the new one; its id if there is no place.
+/// The page's place, and the new one; its id if there is no place, and of several their number.
 pub(super) fn page(row: &CallView<'_>) -> String {
+    if let Some(pages) = row.pages {
+        return format!("{pages} pages");
+    }
     let (Some(locale), Some(path)) = (row.locale, row.path) else {
         return row.id.map_or_else(String::new, |id| format!("id {id}"));
     };

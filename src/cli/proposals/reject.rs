@@ -43,8 +43,12 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<()> {
             .reject(&caller, id, &arguments.why)
             .await?;
         if !arguments.json {
-            let place = print::place(proposal.first.locale.as_str(), proposal.first.path.as_str());
-            say!("rejected: {id}, {} {place}", proposal.first.operation);
+            let first = &proposal.first;
+            let pages = match proposal.changes().count() {
+                1 => print::place(first.locale.as_str(), first.path.as_str()),
+                count => format!("{count} pages"),
+            };
+            say!("rejected: {id}, {} {pages}", first.operation);
         }
         rejected.push(proposal);
     }

@@ -154,7 +154,7 @@ fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks
         (facts(call, links))
         (records(call, links))
         @if let Some(changed) = changed { (difference(changed)) }
-        @else if !cells::is_of_many(call) && (call.before.is_some() || call.after.is_some()) {
+        @else if call.pages() == 1 && (call.before.is_some() || call.after.is_some()) {
             p.note {
                 "What it changed is not on this page: "
                 @if let Some(links) = links.served {

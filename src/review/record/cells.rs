@@ -1,7 +1,5 @@
 //! Renders the record of a call in few words.
 
-use std::collections::HashSet;
-
 use maud::{Markup, html};
 
 use super::super::markup::{lines, more_pages, text};
@@ -50,7 +48,8 @@ pub(super) fn ending(call: &CallHistory) -> Markup {
 /// The operation of a group, with its page or the number of pages.
 fn what(group: &CallGroup, head: &CallHistory) -> Markup {
     let of_set = group.of_changes > 1 || head.is_set();
-    let is_named = head.latest(|record| record.path.as_ref()).is_some();
+    let is_named = head.latest(|record| record.path.as_ref()).is_some()
+        && group.calls.iter().any(|call| call.pages() > 0);
     html! {
         @match group.changes.first().filter(|_| of_set) {
             Some(first) => {
@@ -70,9 +69,10 @@ fn what(group: &CallGroup, head: &CallHistory) -> Markup {
     }
 }
 
-/// What the head of a group does, to its page and how many more.
+/// The write of a group's head, with its page and how many more.
 pub(super) fn operation_on_pages(group: &CallGroup, head: &CallHistory) -> Markup {
-    let more = places_of(&group.calls).saturating_sub(1);
+    let pages = group.calls.iter().map(CallHistory::pages).max();
+    let more = pages.unwrap_or_default().saturating_sub(1);
     html! { (operation(head)) " " (place(head)) (more_pages(more)) }
 }
 
@@ -90,21 +90,6 @@ pub(super) fn places_left_out(left_out: &LeftOutOfGroup, room: usize) -> Markup 
         }
         (more_pages(more))
     }
-}
-
-/// True if a call is about several pages: then no two states of its records are of one page.
-pub(super) fn is_of_many(call: &CallHistory) -> bool {
-    places_of(std::slice::from_ref(call)) > 1
-}
-
-/// The number of pages that calls name: a proposal of many has a record of each.
-fn places_of(calls: &[CallHistory]) -> usize {
-    let records = calls.iter().flat_map(|call| &call.records);
-    let places = records.filter_map(|record| {
-        let (locale, path) = (record.locale.as_ref()?, record.path.as_ref()?);
-        Some((locale.as_str(), path.as_str()))
-    });
-    places.collect::<HashSet<_>>().len()
 }
 
 /// The word for what a call does to its page; its tool where it is about none.
@@ -134,6 +119,7 @@ pub(super) fn place(call: &CallHistory) -> Markup {
 
 /// The address of a call's page now, as far as the record knows.
 pub(super) fn place_now(call: &CallHistory) -> Option<(&Locale, PagePath)> {
+    let call = (call.pages() == 1).then_some(call)?;
     let locale = call.latest(|record| record.locale.as_ref())?;
     Some((locale, call.place()?))
 }

@@ -6,7 +6,7 @@ use super::super::markup::{self, Frame, SiteLinks, counted};
 use super::cells;
 use super::reader::CallListPage;
 use super::selection::Selection;
-use crate::audit::{CallGroup, CallStats};
+use crate::audit::{CallGroup, CallHistory, CallStats};
 
 /// The page.
 pub(super) fn page(
@@ -16,15 +16,18 @@ pub(super) fn page(
     frame: &Frame,
 ) -> Markup {
     let story = selection.page().and_then(|id| {
-        let newest = listed.groups.groups.first()?.head()?;
-        Some((id, newest))
+        let calls = listed.groups.groups.iter().flat_map(CallGroup::all);
+        let mut records = calls.flat_map(|call| call.records.iter().rev());
+        let newest = records.find(|record| record.id == Some(id) && record.path.is_some())?;
+        let alone = CallHistory::new(newest.call?, vec![newest.clone()], false);
+        Some((id, alone))
     });
     let links = frame.links();
     let body = html! {
         main #main {
             @if let Some((id, newest)) = story {
                 p.back { a href=(links.to("/review/record")) { "← Record" } }
-                h1 { "The story of " (cells::place(newest)) " " span.quiet { "(page " (id) ")" } }
+                h1 { "The story of " (cells::place(&newest)) " " span.quiet { "(page " (id) ")" } }
             } @else {
                 h1 { "Record" }
                 (selection.form(links))

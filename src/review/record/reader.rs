@@ -6,7 +6,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::super::auth::Reviewer;
 use super::call::{AllChanged, read_changes};
-use super::cells;
 use super::chart::Chart;
 use super::visibility::RecordVisibility;
 use crate::audit::{
@@ -172,7 +171,7 @@ pub(super) async fn changed(
     group: &CallGroup,
 ) -> Result<AllChanged, RecordReadError> {
     let log = reviewer.bench.desk.audit().clone();
-    let calls = group.all().filter(|call| !cells::is_of_many(call));
+    let calls = group.all().filter(|call| call.pages() == 1);
     let calls: Vec<CallHistory> = calls.cloned().collect();
     // One call after another is rebuilt.
     let mut most = 0;

@@ -186,7 +186,7 @@ impl ReadReport<'_> {
         let mut left = MAX_CHANGES;
         for (at, group) in self.groups.iter().enumerate() {
             progress(&|| format!("{at} of {} rows written", self.groups.len()));
-            let calls = group.all().filter(|call| !cells::is_of_many(call));
+            let calls = group.all().filter(|call| call.pages() == 1);
             let changed = call::read_changes(self.report.log, calls, &mut left)?;
             let row = self.report.row(group, &changed, at < MAX_UNFOLDED);
             out.write_all(row.into_string().as_bytes())?;

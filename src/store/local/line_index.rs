@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::fs;
 
 /// Raised with every change of the tables or of the keys; an index of another version is made anew.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// How SQLite's own files beside the index end.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 /// The longest wait while another process adds lines.
@@ -30,10 +30,9 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
     CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
     CREATE TABLE call (
-        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, label INTEGER NOT NULL, page INTEGER
+        call INTEGER PRIMARY KEY, began INTEGER NOT NULL, label INTEGER NOT NULL
     );
     CREATE INDEX call_by_beginning ON call (began, call);
-    CREATE INDEX call_by_page ON call (page, began, call) WHERE page IS NOT NULL;
 ";
 
 /// A subject of a line: its kind, by the numbers of who asks, and its value, whose order counts.
@@ -74,8 +73,6 @@ pub(crate) struct IndexedCall {
     pub began: i64,
     /// Its facts that are counted, in the asker's own words; calls of one label are counted together.
     pub label: String,
-    /// The id of its page.
-    pub page: Option<i64>,
 }
 
 /// An addition: the next lines of a run, and every call that they are of.
@@ -98,7 +95,7 @@ pub(crate) struct LinePlace {
     pub number: u64,
 }
 
-/// Some calls by their beginnings: from a time, before a time, and before another call; of one page or of all.
+/// Some calls by their beginnings: from a time, before a time, and before another call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallRange {
     /// Begun then or later, in nanoseconds.
@@ -107,16 +104,6 @@ pub(crate) struct CallRange {
     pub until: i64,
     /// Before this time and call.
     pub before: (i64, i64),
-    /// Of the page with this id.
-    pub page: Option<i64>,
-}
-
-impl CallRange {
-    /// The condition on the page.
-    fn of_page(&self) -> String {
-        let page = self.page.map(|page| format!(" AND page = {page}"));
-        page.unwrap_or_default()
-    }
 }
 
 /// An open index.
@@ -269,10 +256,7 @@ impl LineIndex {
         range: CallRange,
         most: usize,
     ) -> rusqlite::Result<(Vec<(i64, i64)>, u64)> {
-        let of_page = range.of_page();
-        let chosen = format!(
-            "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4){of_page}"
-        );
+        let chosen = "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4)";
         let (began, call) = range.before;
         let bounds = [range.since, range.until, began, call];
         let count = format!("SELECT count(*) {chosen}");
@@ -287,13 +271,12 @@ impl LineIndex {
     /// The labels of the calls of a range, each with the number of its calls.
     pub(crate) fn labels(&self, range: CallRange) -> rusqlite::Result<Vec<(String, u64)>> {
         // Read in the order of the table, which a plain comparison would not be.
-        let of_page = range.of_page();
-        let mut counts = self.database.prepare(&format!(
+        let mut counts = self.database.prepare(
             "SELECT text, calls FROM label JOIN (
                 SELECT label, count(*) AS calls FROM call
-                WHERE +began >= ?1 AND +began < ?2{of_page} GROUP BY label
-             ) ON id = label"
-        ))?;
+                WHERE +began >= ?1 AND +began < ?2 GROUP BY label
+             ) ON id = label",
+        )?;
         let bounds = [range.since, range.until];
         let rows = counts.query_map(bounds, |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect()
@@ -335,7 +318,7 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
         "INSERT INTO label (text) VALUES (?) ON CONFLICT (text) DO UPDATE SET text = excluded.text
          RETURNING id",
     )?;
-    let mut call = adding.prepare("INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?)")?;
+    let mut call = adding.prepare("INSERT OR REPLACE INTO call VALUES (?, ?, ?)")?;
     let mut labels: HashMap<&str, i64> = HashMap::new();
     for one in &batch.calls {
         let known = match labels.get(&*one.label) {
@@ -343,7 +326,7 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
             None => label.query_row([&one.label], |row| row.get(0))?,
         };
         labels.insert(&one.label, known);
-        call.execute(params![one.call, one.began, known, one.page])?;
+        call.execute(params![one.call, one.began, known])?;
     }
     Ok(())
 }

@@ -65,6 +65,71 @@ async fn a_set_is_listed_shown_and_counted_with_its_changes() {
     assert!(told.stdout.contains("1 set of changes"), "{}", told.told);
 }
 
+#[tokio::test]
+async fn a_proposed_set_is_found_by_each_of_its_pages_and_its_own_rows_name_none_alone() {
+    let pages = [
+        ("team/a", "# A\n"),
+        ("team/b", "# B\n"),
+        ("team/c", "# C\n"),
+    ];
+    let wiki = wiki_of(&pages).await;
+    let served = served(&wiki, "pages,drafts,proposals").await;
+    let ids = pages.map(|(path, _)| id_of(&wiki, path));
+    let proposed = async |tag| {
+        let tagged = json!({ "ids": ids, "addTags": [tag], "propose": true });
+        let answer = call_ok(&served, BULK, tagged).await;
+        answer["proposal"].as_str().unwrap().to_owned()
+    };
+    let decide = async |arguments: &[&str]| {
+        let arguments = [&["proposals"], arguments].concat();
+        let command = Command::operator(&wiki, served.dir.path(), &arguments);
+        command.good().await.stdout
+    };
+    let of_page = async |id: &i64| {
+        let listed = audit_json(&wiki, &served, &["list", "--page", &id.to_string()]).await;
+        let calls = listed["calls"].as_array().unwrap().iter();
+        let told = calls.map(|call| (call["outcome"].clone(), call["path"].clone()));
+        told.collect::<Vec<_>>()
+    };
+    let (proposal, applied) = (json!("proposal"), json!("applied"));
+    let first = proposed("x").await;
+    for id in &ids {
+        assert_eq!(of_page(id).await, [(proposal.clone(), Value::Null)]);
+    }
+    decide(&["apply", &first, "--yes"]).await;
+    for (id, (path, _)) in ids.iter().zip(pages) {
+        let change = (applied.clone(), json!(path));
+        let expected = [change, (proposal.clone(), Value::Null)];
+        assert_eq!(of_page(id).await, expected, "{path}");
+        let stats = ["stats", "--page", &id.to_string()];
+        assert_eq!(audit_json(&wiki, &served, &stats).await["calls"], 2);
+    }
+    let listed = audit_json(&wiki, &served, &["list"]).await;
+    let rows = listed["calls"].as_array().unwrap();
+    let own = |row: &&Value| row["set"] == row["call"];
+    let own: Vec<&Value> = rows.iter().filter(own).collect();
+    let counts: Vec<&Value> = own.iter().map(|row| &row["pages"]).collect();
+    // The decision with the preview that it showed, and the proposal.
+    assert_eq!(counts, [&Value::Null, &Value::Null, &json!(3)]);
+    for row in own {
+        for name in ["id", "locale", "path"] {
+            assert_eq!(row[name], Value::Null, "{row}");
+        }
+        let call = row["call"].as_str().unwrap();
+        let shown = audit(&wiki, &served, &["show", call]).await;
+        let facts = shown.stdout.lines().map(str::trim_start);
+        let mut writes = facts.filter(|line| line.starts_with("write "));
+        assert!(writes.all(|line| !line.contains("team/")), "{}", shown.told);
+    }
+    says(
+        &audit(&wiki, &served, &["list"]).await.stdout,
+        "  3 pages  ",
+    );
+    let second = proposed("y").await;
+    let rejected = decide(&["reject", &second, "--why", "no"]).await;
+    assert_eq!(rejected, format!("rejected: {second}, update 3 pages\n"));
+}
+
 async fn resource(served: &Served, uri: &str) -> Result<Value, ServiceError> {
     let request = ReadResourceRequestParams::new(uri);
     let read = served.client.read_resource(request).await?;

@@ -87,7 +87,9 @@ fn log_of(dir: &Path) -> (AuditLog, Vec<CallId>) {
             AuditEvent::Preview,
             AuditEvent::Outcome,
         ];
-        script.entry(end, &write(left, 2, event[usize::try_from(run).unwrap()]));
+        // A call may be about several pages.
+        let event = event[usize::try_from(run).unwrap()];
+        script.entry(end, &write(left, 2 + run, event));
         let path = script.kill();
         let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(b"no record\n").unwrap();
