@@ -154,7 +154,7 @@ async fn recorded(log: &AuditLog, name: &str, one: Option<&StandingApproval>) ->
         locale: one.and_then(|one| one.locale.clone()),
         path: one.and_then(|one| one.path.clone()),
         reason: Some(format!("the approval {name} {whose}")),
-        ..start::operators_entry("approvals end", AuditEvent::Approval, "ended")?
+        ..start::operators_entry(RecordedCommand::ApprovalsEnd, AuditEvent::Approval, "ended")?
     };
     log.record(entry).await
 }

@@ -180,7 +180,7 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
     let plan = planned(&app, mirror, &arguments).await?;
     let caller = Caller {
         note: arguments.note,
-        ..start::operator("bin restore")
+        ..start::operator(RecordedCommand::BinRestore)
     };
     let wording = Wording {
         question: "Bring it back?",

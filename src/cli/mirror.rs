@@ -70,7 +70,11 @@ async fn forget(app: &App, arguments: ForgetSeen) -> CommandResult {
         let told = format!("what is removed for good: {}", extent(&found));
         print::confirm(&told, arguments.json)?;
     }
-    let entry = start::operators_entry("mirror forget", AuditEvent::Purge, "forgotten");
+    let entry = start::operators_entry(
+        RecordedCommand::MirrorForget,
+        AuditEvent::Purge,
+        "forgotten",
+    );
     let mut entry = entry.map_err(failed)?;
     entry.reason = Some(format!("mirror: {} {what}", extent(&found)));
     app.desk.audit().record(entry).await.map_err(failed)?;

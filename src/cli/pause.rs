@@ -31,7 +31,7 @@ pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
     if !hangs {
         paused.map_err(|error| failed("writes are not paused", &error))?;
     }
-    recorded(&log, "pause", "paused", Some(&told.reason))
+    recorded(&log, RecordedCommand::Pause, "paused", Some(&told.reason))
         .await
         .map_err(|error| failed("writes are paused, but that is not on record", &error))?;
     if hangs {
@@ -54,9 +54,14 @@ pub(super) async fn resume(is_json: bool) -> CommandResult {
     let was = log.upkeep.pause_in_force();
     let was = was.map_err(|error| failed(still, &error))?;
     if let Some(was) = &was {
-        recorded(&log, "resume", "resumed", Some(&was.to_string()))
-            .await
-            .map_err(|error| failed(still, &error))?;
+        recorded(
+            &log,
+            RecordedCommand::Resume,
+            "resumed",
+            Some(&was.to_string()),
+        )
+        .await
+        .map_err(|error| failed(still, &error))?;
         log.pauses
             .resume()
             .await
@@ -72,13 +77,13 @@ pub(super) async fn resume(is_json: bool) -> CommandResult {
 /// Records what the operator decided.
 async fn recorded(
     log: &AuditLog,
-    tool: &'static str,
+    command: RecordedCommand,
     decision: &str,
     reason: Option<&str>,
 ) -> AuditResult<()> {
     let entry = AuditEntry {
         reason: reason.map(str::to_owned),
-        ..start::operators_entry(tool, AuditEvent::Pause, decision)?
+        ..start::operators_entry(command, AuditEvent::Pause, decision)?
     };
     log.record(entry).await?;
     log.close().await

@@ -5,6 +5,7 @@ pub(super) use serde_json::{Value, json};
 pub(super) use super::error::CommandError;
 pub(super) use super::exit::Exit;
 pub(super) use super::print::{self, Paint, remark, say};
+pub(super) use super::start::RecordedCommand;
 pub(super) use super::table::{Cell, Table};
 pub(super) use super::when::{from_now, minute};
 pub(super) use super::{CommandResult, JsonArgs, start};

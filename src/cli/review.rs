@@ -97,7 +97,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let port = listener.local_addr().map_err(Exit::failed)?;
     let (name, run) = (random()?, ClientId::new().map_err(Exit::failed)?);
     let host = format!("{name}.localhost:{}", port.port());
-    let caller = start::operator("review");
+    let caller = start::operator(RecordedCommand::Review);
     let operator = Reviewer {
         name: caller
             .actor

@@ -18,7 +18,7 @@ use crate::server::http::check_start;
 use crate::site::SiteName;
 use crate::tools::{Registry, add_customs};
 use crate::wiki::KeySetting;
-use crate::words::separated;
+use crate::words::{separated, words};
 use crate::write::{Caller, Timeouts};
 
 /// The command line's settings; global to the process like its environment.
@@ -393,9 +393,29 @@ pub(super) fn check_http(settings: &ServeSettings) -> Result<(), String> {
     check_start(settings, settings.address.unwrap_or(any))
 }
 
+words! {
+    /// The commands that are on record by their names.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) enum RecordedCommand: as_str, ALL {
+        Undo = "undo",
+        ProposalsApply = "proposals apply",
+        ProposalsReject = "proposals reject",
+        ApprovalsEnd = "approvals end",
+        Review = "review",
+        FilesPush = "files push",
+        BinRestore = "bin restore",
+        MemoryForget = "memory forget",
+        MemoryRestore = "memory restore",
+        MemoryImport = "memory import",
+        MirrorForget = "mirror forget",
+        Pause = "pause",
+        Resume = "resume",
+    }
+}
+
 /// The entry of a decision that the operator makes by a command.
 pub(super) fn operators_entry(
-    command: &'static str,
+    command: RecordedCommand,
     event: AuditEvent,
     decision: &str,
 ) -> AuditResult<AuditEntry> {
@@ -403,7 +423,7 @@ pub(super) fn operators_entry(
     Ok(AuditEntry {
         client: Some(caller.client),
         actor: caller.actor,
-        tool: Some(command.to_owned()),
+        tool: Some(command.to_string()),
         gate: Some("operator".to_owned()),
         decision: Some(decision.to_owned()),
         ..AuditEntry::new(CallId::new()?, event)
@@ -417,7 +437,12 @@ pub(super) fn failed(what: &str, error: &AuditError) -> CommandError {
 
 /// The operator as the caller of a command: a person approves no more than is shown, so all of a
 /// change is.
-pub(super) fn operator(command: &'static str) -> Caller {
+pub(super) fn operator(command: RecordedCommand) -> Caller {
+    operator_calling(command.as_str())
+}
+
+/// The operator as the caller of a tool.
+pub(super) fn operator_calling(tool: &'static str) -> Caller {
     let client = Client {
         name: "wikijs-gate".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -425,6 +450,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
     };
     Caller {
         actor: Some(actor()),
-        ..Caller::new(command, client, SessionId::new("operator"))
+        ..Caller::new(tool, client, SessionId::new("operator"))
     }
 }

@@ -103,7 +103,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     };
     let caller = Caller {
         note: arguments.note.clone(),
-        ..start::operator("undo")
+        ..start::operator(RecordedCommand::Undo)
     };
     let said = (arguments.yes, arguments.json);
     let exit = carry_out(&app, plan, &caller, said, &TAKE_BACK).await;

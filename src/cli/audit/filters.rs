@@ -2,6 +2,7 @@
 
 use crate::audit::{CallFilter, CallOutcome, TimeArg};
 use crate::change::Operation;
+use crate::cli::prelude::RecordedCommand;
 use crate::cli::words::{self, one_of, operation, operations};
 use crate::custom::is_custom_name;
 use crate::gates::Gate;
@@ -9,15 +10,6 @@ use crate::nearest::{did_you_mean, nearest};
 use crate::page::Prefix;
 use crate::tools::{Registry, ToolSelection, Toolset};
 use crate::words::{joined, one_of as word_of};
-
-/// Commands that are recorded in place of a call's tool.
-const COMMANDS: [&str; 5] = [
-    "undo",
-    "proposals apply",
-    "proposals reject",
-    "pause",
-    "resume",
-];
 
 /// Flags that select calls; each further flag narrows the selection.
 #[derive(Debug, clap::Args)]
@@ -28,7 +20,7 @@ pub(super) struct Filters {
     /// Begun before this time; a date means the end of that day, in UTC
     #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
     until: Option<TimeArg>,
-    /// Of this tool, with or without `wikijs_` before its name
+    /// Of this tool, with or without `wikijs_` before its name, or of this command
     #[arg(long, value_name = "NAME", value_parser = one_of(tools, tool), hide_possible_values = true)]
     tool: Option<String>,
     #[arg(long, value_name = "KIND", value_parser = one_of(operations, operation), hide_possible_values = true, help = of_operation())]
@@ -90,7 +82,11 @@ impl Filters {
 }
 
 fn tools() -> Vec<&'static str> {
-    words::tools().into_iter().chain(COMMANDS).collect()
+    words::tools().into_iter().chain(commands()).collect()
+}
+
+fn commands() -> [&'static str; RecordedCommand::ALL.len()] {
+    RecordedCommand::ALL.map(RecordedCommand::as_str)
 }
 
 fn gates() -> Vec<&'static str> {
@@ -109,7 +105,7 @@ fn tool(word: &str) -> Result<String, String> {
     let names: Vec<&str> = tools
         .flat_map(|name| [Some(name), name.strip_prefix("wikijs_")])
         .flatten()
-        .chain(COMMANDS)
+        .chain(commands())
         .collect();
     // What was recorded under a custom tool stays, whether its file does or not.
     if names.contains(&word) || is_custom_name(word) {
@@ -118,7 +114,7 @@ fn tool(word: &str) -> Result<String, String> {
     let meant = did_you_mean(nearest(word, names, 0.8));
     Err(format!(
         "must be a tool, or one of {}{meant}",
-        COMMANDS.join(", ")
+        commands().join(", ")
     ))
 }
 

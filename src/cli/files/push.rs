@@ -184,7 +184,7 @@ impl PushRun<'_> {
     async fn one(&self, set: &[DraftChange]) -> Result<InteractiveOutcome> {
         let caller = Caller {
             note: self.arguments.message.clone(),
-            ..start::operator("files push")
+            ..start::operator(RecordedCommand::FilesPush)
         };
         let plan = WriteRequest::Push(Push {
             changes: Arc::from(set),

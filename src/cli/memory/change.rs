@@ -54,7 +54,7 @@ pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> 
         let fault = format!("the memory {} is not forgotten", one.memory.id);
         return Err(Exit::refused(fault));
     }
-    let done = desk.change("memory restore", move |memories| {
+    let done = desk.change(RecordedCommand::MemoryRestore, move |memories| {
         let now = memories.now;
         change_each(memories, &wanted, "restored", |all, id| {
             let found = all.iter_mut().find(|one| one.id == id);
@@ -89,7 +89,7 @@ pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -
         print::confirm(&format!("{} memories {what}", wanted.len()), arguments.json)?;
     }
     let word = if for_good { "removed" } else { "forgotten" };
-    let done = desk.change("memory forget", move |memories| {
+    let done = desk.change(RecordedCommand::MemoryForget, move |memories| {
         let now = memories.now;
         change_each(memories, &wanted, word, |all, id| {
             let at = all.iter().position(|one| one.id == id)?;

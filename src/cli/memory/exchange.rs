@@ -60,7 +60,7 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
     };
     let import = MemoryImport::read(&text, desk.log.wiki(), into.as_ref())?;
     let (of_other_wiki, sha) = (import.of_other_wiki, digest(&text));
-    let done = desk.change("memory import", move |memories| {
+    let done = desk.change(RecordedCommand::MemoryImport, move |memories| {
         let done = import.apply(memories)?;
         let count = done.added.saturating_add(done.updated);
         let note = (count > 0).then(|| AuditNote {

@@ -66,7 +66,7 @@ impl MemoryCommandContext {
     /// Changes something by a command, on record as the operator's.
     async fn change<T: Send + 'static>(
         &self,
-        command: &'static str,
+        command: RecordedCommand,
         work: impl FnOnce(&mut Memories) -> Result<(T, Option<AuditNote>), MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
         let caller = start::operator(command);
@@ -74,7 +74,7 @@ impl MemoryCommandContext {
         let entry = AuditEntry {
             client: Some(caller.client),
             actor: caller.actor,
-            tool: Some(command.to_owned()),
+            tool: Some(command.to_string()),
             ..AuditEntry::new(call, AuditEvent::Memory)
         };
         self.memories.change(entry, work).await

@@ -66,7 +66,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
     if ids.is_empty() && !arguments.json {
         print::line("no proposals");
     }
-    let caller = start::operator("proposals apply");
+    let caller = start::operator(RecordedCommand::ProposalsApply);
     let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
     for id in &ids {
         if arguments.json {
@@ -196,7 +196,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<()> {
     for call in applied.iter().rev() {
         if is_wanted {
             let undo = WriteRequest::Undo(UndoRequest::of(*call));
-            let caller = start::operator("undo");
+            let caller = start::operator(RecordedCommand::Undo);
             let undo = app.writer.confirmed(&caller, undo, |_| true);
             if let Some(undone) = progress::of_changes(undo).await? {
                 show_change::done("taken back", &undone);

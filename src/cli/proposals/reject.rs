@@ -30,7 +30,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 
 /// Rejects them one after another, and reports each.
 async fn reject(app: &App, arguments: &Arguments) -> Result<()> {
-    let caller = start::operator("proposals reject");
+    let caller = start::operator(RecordedCommand::ProposalsReject);
     let mut rejected = Vec::new();
     let ids = arguments.which.wanted(app).await?;
     if ids.is_empty() && !arguments.json {

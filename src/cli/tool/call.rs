@@ -114,7 +114,7 @@ async fn ask(
     given: &Map<String, Value>,
     is_json: bool,
 ) -> Result<Value, CommandError> {
-    let mut caller = start::operator(tool);
+    let mut caller = start::operator_calling(tool);
     if is_json {
         // A program gets what an agent gets; a person says yes to no more than is seen.
         caller.extent = Extent::Bounded;
