@@ -8,7 +8,8 @@ use url::Url;
 
 use super::tables;
 use crate::audit::{
-    AuditLog, CallHistory, CallId, CallOutcome, Client, ReconstructedChange, TimeArg, goes_by,
+    AuditError, AuditEvent, AuditLog, CallHistory, CallId, CallOutcome, Client,
+    ReconstructedChange, TimeArg, goes_by,
 };
 use crate::change::{Operation, Surroundings};
 use crate::cli::prelude::*;
@@ -22,7 +23,7 @@ const MOST_SHOWN: usize = 200;
 /// Arguments of `rules test`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each write and proposal on record counts as a set of one. Its warnings are those on record and those\nthat the checks of today give for the pages as they were kept. Rules are not for takings back.\n\nExamples:\n  wikijs-gate rules test --since 30d\n  wikijs-gate rules test --since 2030-01-31 --json"
+    after_help = "Each write on record counts as a set of one, and each proposal with all its changes. Its warnings are\nthose on record and those that the checks of today give for the pages as they were kept. Rules are\nnot for takings back.\n\nExamples:\n  wikijs-gate rules test --since 30d\n  wikijs-gate rules test --since 2030-01-31 --json"
 )]
 pub(in crate::cli) struct Arguments {
     /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
@@ -93,19 +94,21 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    fn run(&self) -> Result<RuleTestResult, crate::audit::AuditError> {
+    fn run(&self) -> Result<RuleTestResult, AuditError> {
         let mut found = RuleTestResult::default();
         let mut days = Days::default();
         let mut fault = None;
         self.log.calls.each(|call| {
             let ending = call.ending;
-            let is_asked_for = ending.is_write() || ending == CallOutcome::Proposal;
+            // Each change of a set that was sent has a call of its own.
+            let is_write = ending.is_write() && !call.is_set();
+            let is_asked_for = is_write || ending == CallOutcome::Proposal;
             if !is_asked_for || fault.is_some() {
                 return;
             }
             let began = call.began;
             let writes_of_day = if self.rules.counts_writes() {
-                days.before(&call, ending.is_write())
+                days.before(&call, is_write)
             } else {
                 0
             };
@@ -128,40 +131,25 @@ impl Replay<'_> {
         call: &CallHistory,
         writes_of_day: u64,
         found: &mut RuleTestResult,
-    ) -> Result<(), crate::audit::AuditError> {
+    ) -> Result<(), AuditError> {
         found.writes += 1;
-        let change =
-            if let ReconstructedChange::Change(change) = self.log.writes.kept_change_of(call)? {
-                let lines = change.content_difference().counts();
-                let around = Surroundings {
-                    wiki: self.wiki,
-                    pages: None,
-                    site: None,
-                    own: &[],
-                };
-                Some(ChangeFacts::new(
-                    &change,
-                    lines,
-                    &change.check(lines, around),
-                ))
-            } else {
-                found.without_pages += 1;
-                of_record(call)
-            };
-        // Some checks ask the wiki or run the operator's commands: their warnings are on record.
-        let change = change.map(|mut facts| {
-            for code in call.records.iter().flat_map(|record| &record.warnings) {
-                if !facts.warnings.contains(code) {
-                    facts.warnings.push(code.clone());
-                }
+        let (mut changes, mut has_lost) = (Vec::new(), false);
+        // A proposed set has a record of each change.
+        for record in call.records.iter().filter(|_| call.is_set()) {
+            if record.event == AuditEvent::Preview {
+                let alone = CallHistory::new(call.call, vec![record.clone()], false);
+                changes.extend(self.change(&alone, &mut has_lost)?);
             }
-            facts
-        });
+        }
+        if !call.is_set() {
+            changes.extend(self.change(call, &mut has_lost)?);
+        }
+        found.without_pages += u64::from(has_lost);
         let facts = Facts {
             clients: names(call),
             people: call.caller().client.map(Client::people).unwrap_or_default(),
             writes_of_day,
-            changes: change.into_iter().collect(),
+            changes,
         };
         let Some(rule) = self.rules.verdict(&facts) else {
             return Ok(());
@@ -180,7 +168,10 @@ impl Replay<'_> {
                 .map_or_else(String::new, |record| record.time.clone()),
             client: call.caller().who().unwrap_or_default().to_owned(),
             operation: call.operation,
-            page: page(call),
+            page: match call.pages() {
+                pages @ 2.. => format!("{pages} pages"),
+                _ => page(call),
+            },
             rule: name.to_owned(),
             then,
         });
@@ -188,6 +179,41 @@ impl Replay<'_> {
             found.calls.pop_front();
         }
         Ok(())
+    }
+
+    /// The facts of a change: by its states, else by its record alone.
+    fn change(
+        &self,
+        call: &CallHistory,
+        has_lost: &mut bool,
+    ) -> Result<Option<ChangeFacts>, AuditError> {
+        let kept = self.log.writes.kept_change_of(call)?;
+        *has_lost |= !matches!(
+            kept,
+            ReconstructedChange::Change(_) | ReconstructedChange::NeverKept
+        );
+        let change = if let ReconstructedChange::Change(change) = kept {
+            let lines = change.content_difference().counts();
+            let around = Surroundings {
+                wiki: self.wiki,
+                pages: None,
+                site: None,
+                own: &[],
+            };
+            let warnings = change.check(lines, around);
+            Some(ChangeFacts::new(&change, lines, &warnings))
+        } else {
+            of_record(call)
+        };
+        // Some checks ask the wiki or run the operator's commands: their warnings are on record.
+        Ok(change.map(|mut facts| {
+            for code in call.records.iter().flat_map(|record| &record.warnings) {
+                if !facts.warnings.contains(code) {
+                    facts.warnings.push(code.clone());
+                }
+            }
+            facts
+        }))
     }
 }
 

@@ -164,6 +164,51 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     assert_eq!(ended.stdout, expected);
 }
 
+#[tokio::test]
+async fn a_set_on_record_is_held_against_the_rules_by_all_its_changes_and_counts_once() {
+    let pages = [
+        ("docs/a", "# A\n"),
+        ("docs/b", "# B\n"),
+        ("docs/c", "# C\n"),
+    ];
+    let wiki = wiki_of(&pages).await;
+    let served = Setup::editor(&wiki)
+        .toolsets("pages,drafts,proposals")
+        .serve()
+        .await;
+    let tagged =
+        |tag| json!({ "ids": pages.map(|(path, _)| id_of(&wiki, path)), "addTags": [tag] });
+    confirmed_ok(&served, BULK, tagged("x")).await;
+    let mut proposed = tagged("y");
+    proposed["propose"] = json!(true);
+    let proposed = call_ok(&served, BULK, proposed).await;
+    let dir = TempDir::new().unwrap();
+    let config = file(
+        &dir,
+        "[[rules]]\nname = \"last\"\nthen = \"deny\"\npaths = [\"docs/c\"]\n\n[[rules]]\nname = \"many\"\nthen = \"review\"\npages_over = 2\n",
+    );
+    let test = ["rules", "test", "--json"];
+    let ended = run(&wiki, served.dir.path(), &config, &test).await;
+    let told = ended.good().json();
+    told.shows(json!({ "writes": 4, "withoutPages": 0, "rules": [
+        { "rule": "last", "then": "deny", "count": 2 },
+    ] }));
+    let calls = members(&told, "calls", "page");
+    assert_eq!(calls, ["en:docs/c", "3 pages"], "{proposed}");
+    let id = proposed["proposal"].as_str().unwrap();
+    let apply = Command::operator(
+        &wiki,
+        served.dir.path(),
+        &["proposals", "apply", id, "--yes"],
+    );
+    apply.good().await;
+    let ended = run(&wiki, served.dir.path(), &config, &test).await;
+    let told = ended.good().json();
+    told.shows(json!({ "writes": 7, "withoutPages": 0, "rules": [
+        { "rule": "last", "then": "deny", "count": 3 },
+    ] }));
+}
+
 /// The wiki saw nothing, and the record names the gate.
 fn stopped(wiki: &DemoWiki, served: &Served) {
     assert_eq!(mutations(wiki), []);
