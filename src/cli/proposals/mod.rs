@@ -138,6 +138,8 @@ fn hindered(failure: &Failure) {
 /// Prints what changed in the page since a proposal was made, if its failure says so.
 pub(super) fn since(failure: &Failure) {
     let (fields, diff) = (failure.details.get("changes"), failure.details.get("diff"));
+    // A number of changes is no change of the page.
+    let fields = fields.filter(|fields| fields.is_object());
     if fields.is_some() || diff.is_some() {
         print::line("changed since:");
         changes(fields, diff);

@@ -275,6 +275,20 @@ async fn a_set_that_a_rule_leaves_to_people_says_so_with_its_number_and_waits_on
 }
 
 #[tokio::test]
+async fn a_number_that_no_change_has_is_refused_and_nothing_is_said_to_have_changed() {
+    let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
+    let served = setup(&wiki).serve().await;
+    let ids = ["docs/a", "docs/b"].map(|path| id_of(&wiki, path));
+    let id = proposed(&served, BULK, json!({ "ids": ids, "addTags": ["x"] })).await;
+    for (numbers, why) in [("9", "no change of that number"), ("1,2", "All changes")] {
+        let apply = ["proposals", "apply", &id, "--yes", "--leave-out", numbers];
+        let ended = operator(&wiki, &served, &apply).await;
+        says(&ended.stderr, why);
+        lacks(&ended.told, "changed since");
+    }
+}
+
+#[tokio::test]
 async fn the_static_token_submits_and_the_levels_that_leave_all_to_people_do_so_at_once() {
     for (name, value, confirm, outcome) in [
         (
