@@ -348,6 +348,33 @@ impl<'a> SettingsSource<'a> {
     }
 }
 
+/// The faults of all readers, each with the origin of its value.
+pub(super) struct SettingFaults<'a> {
+    pub(super) source: &'a SettingsSource<'a>,
+    pub(super) found: Vec<SettingError>,
+}
+
+impl<'a> SettingFaults<'a> {
+    pub(super) const fn new(source: &'a SettingsSource<'a>) -> Self {
+        Self {
+            source,
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn sift<T>(&mut self, read: Result<T, SettingError>) -> Option<T> {
+        let fault = match read {
+            Ok(value) => return Some(value),
+            Err(fault) => self.source.placed(fault),
+        };
+        // Several readers need the place of the log.
+        if !self.found.contains(&fault) {
+            self.found.push(fault);
+        }
+        None
+    }
+}
+
 /// One of a setting's words.
 pub(super) fn choose(name: &'static str, text: &str) -> Result<&'static str, SettingError> {
     let words: &[&str] = match Setting::named(name).map(|setting| setting.kind) {

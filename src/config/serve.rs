@@ -9,6 +9,7 @@ use url::Url;
 
 use super::collector::{CollectorSettings, collector};
 use super::network::network;
+use super::parse::SettingFaults;
 use super::tls::{self, ServerTls};
 use super::{AddressRange, SettingError, SettingsSource};
 use crate::oauth::OauthSettings;
@@ -49,20 +50,39 @@ impl ServeSettings {
     /// # Errors
     /// The first setting that is bad.
     pub fn read(source: &SettingsSource<'_>) -> Result<Self, SettingError> {
-        let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
-        Ok(Self {
-            address: Self::asked_at(source)?.0,
-            allowed_hosts: list(source, "WIKI_SERVE_ALLOWED_HOSTS", host)?,
-            allowed_origins: list(source, "WIKI_SERVE_ALLOWED_ORIGINS", origin)?,
-            tokens_file: tokens_file(source)?,
-            tls: tls::server(source)?,
-            has_caller_keys: source.flag("WIKI_SERVE_CALLER_KEYS")?,
-            trusted_proxies: list(source, "WIKI_SERVE_TRUSTED_PROXIES", AddressRange::parse)?,
-            rate: source.number("WIKI_SERVE_RATE")?,
-            person_limit: Duration::from_secs(seconds.into()),
-            issuer_network: issuer_network(source)?,
+        let mut faults = SettingFaults::new(source);
+        let settings = Self::gather(&mut faults);
+        settings.ok_or_else(|| faults.found.swap_remove(0))
+    }
+
+    /// Reads the settings; every bad one is among the faults.
+    pub(super) fn gather(faults: &mut SettingFaults<'_>) -> Option<Self> {
+        let source = faults.source;
+        let seconds = faults.sift(source.number("WIKI_PERSON_TIMEOUT_S"));
+        let asked_at = faults.sift(Self::asked_at(source));
+        let allowed_hosts = faults.sift(list(source, "WIKI_SERVE_ALLOWED_HOSTS", host));
+        let allowed_origins = faults.sift(list(source, "WIKI_SERVE_ALLOWED_ORIGINS", origin));
+        let tokens_file = faults.sift(tokens_file(source));
+        let tls = faults.sift(tls::server(source));
+        let has_caller_keys = faults.sift(source.flag("WIKI_SERVE_CALLER_KEYS"));
+        let proxies = list(source, "WIKI_SERVE_TRUSTED_PROXIES", AddressRange::parse);
+        let trusted_proxies = faults.sift(proxies);
+        let rate = faults.sift(source.number("WIKI_SERVE_RATE"));
+        let issuer_network = faults.sift(issuer_network(source));
+        let collector = faults.sift(collector(source));
+        Some(Self {
+            address: asked_at?.0,
+            allowed_hosts: allowed_hosts?,
+            allowed_origins: allowed_origins?,
+            tokens_file: tokens_file?,
+            tls: tls?,
+            has_caller_keys: has_caller_keys?,
+            trusted_proxies: trusted_proxies?,
+            rate: rate?,
+            person_limit: Duration::from_secs(seconds?.into()),
+            issuer_network: issuer_network?,
             oauth: source.tables().oauth.map(Arc::new),
-            collector: collector(source)?.map(Box::new),
+            collector: collector?.map(Box::new),
         })
     }
 

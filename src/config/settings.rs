@@ -6,7 +6,7 @@ use url::Url;
 
 use super::key_source::{self, KeySource};
 use super::layers::{Layers, with_misspelt};
-use super::parse::{SettingError, SettingsSource, choose};
+use super::parse::{SettingError, SettingFaults, SettingsSource, choose};
 use super::{ServeSettings, anchors, connection, custom, network, policy, storage, tls};
 use crate::audit::{AnchorSettings, Keep, StoreHome};
 use crate::custom::Customs;
@@ -171,10 +171,7 @@ impl Settings {
     }
 
     fn read_all(source: &SettingsSource<'_>) -> Result<Self, Vec<SettingError>> {
-        let mut faults = SettingFaults {
-            source,
-            found: Vec::new(),
-        };
+        let mut faults = SettingFaults::new(source);
         let mut more = Vec::new();
         let base_url = faults.sift(connection::base_url(source));
         let key = faults.sift(key_source::key(source, &mut more));
@@ -194,7 +191,7 @@ impl Settings {
         let index = faults.sift(storage::index(source, &mut more));
         let mirror = faults.sift(storage::mirror(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
-        let serve = faults.sift(ServeSettings::read(source));
+        let serve = ServeSettings::gather(&mut faults);
         let network = faults.sift(network::network(source, base_url.as_ref(), &mut more));
         let certificate = faults.sift(tls::client(source));
         more.extend(tls::warnings(source));
@@ -252,26 +249,6 @@ impl Settings {
             })
         })();
         settings.ok_or(faults.found)
-    }
-}
-
-/// The faults of all readers, each with the origin of its value.
-struct SettingFaults<'a> {
-    source: &'a SettingsSource<'a>,
-    found: Vec<SettingError>,
-}
-
-impl SettingFaults<'_> {
-    fn sift<T>(&mut self, read: Result<T, SettingError>) -> Option<T> {
-        let fault = match read {
-            Ok(value) => return Some(value),
-            Err(fault) => self.source.placed(fault),
-        };
-        // Several readers need the place of the log.
-        if !self.found.contains(&fault) {
-            self.found.push(fault);
-        }
-        None
     }
 }
 

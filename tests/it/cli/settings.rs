@@ -104,6 +104,22 @@ fn later_layers_win_and_each_value_says_where_it_comes_from() {
     assert!(before.stdout.contains("--index"), "{}", before.told);
 }
 
+#[test]
+fn every_bad_value_of_a_server_over_http_is_named_at_once() {
+    let home = Home::new();
+    let ended = home.check(&good(
+        "serve_address = \"x\"\nserve_rate = 0\nserve_clients = \"foo\"\nserve_allowed_hosts = \"a b\"\nindex = \"x\"\n",
+    ));
+    assert_eq!(ended.code, 2, "{}", ended.told);
+    for name in ["address", "rate", "clients", "allowed_hosts"] {
+        assert!(
+            ended.stderr.contains(&format!("serve_{name}")),
+            "{}",
+            ended.told
+        );
+    }
+}
+
 /// The line of a setting in the table of `config show`, its words apart by one space.
 fn line_of(ended: &Ended, name: &str) -> String {
     let line = ended
