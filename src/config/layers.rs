@@ -213,7 +213,7 @@ fn site_of(given: &CommandLineSettings, file: Option<&File>) -> Result<Option<Si
     };
     if !sites.iter().any(|site| site.name == *name) {
         let known = known(sites);
-        return Err(format!("--site: there is no site {name}; {known}"));
+        return Err(format!("there is no site {name}; {known}"));
     }
     without_flags(given, name).map(Some)
 }

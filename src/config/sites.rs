@@ -347,7 +347,7 @@ mod tests {
             "--base-url: the site a has its own in the settings file; leave the flag out"
         );
         let fault = Layers::of_file(file(), &given("c", Vec::new())).unwrap_err();
-        assert_eq!(fault, "--site: there is no site c; there are a, b");
+        assert_eq!(fault, "there is no site c; there are a, b");
         let layers = Layers::of_file(file(), &CommandLineSettings::default()).unwrap();
         let fault = Settings::load(&layers).unwrap_err()[0].to_string();
         assert_eq!(

@@ -189,7 +189,7 @@ const PREFIX: &str = "wikijs_";
 
 /// Our own tools of a list, and the names of custom ones.
 fn parse_list(names: &str) -> Result<(Vec<&'static AnyTool>, Vec<String>), String> {
-    let names = names.split(',').map(str::trim);
+    let names = names.trim_end_matches(',').split(',').map(str::trim);
     let (customs, own): (Vec<&str>, Vec<&str>) = names.partition(|name| is_custom_name(name));
     let known = |name: &str| {
         TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {

@@ -37,7 +37,7 @@ impl Toolset {
     /// A sentence that names the unknown toolset.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, String> {
         let mut toolsets = Vec::new();
-        for name in text.split(',').map(str::trim) {
+        for name in text.trim_end_matches(',').split(',').map(str::trim) {
             let toolset = Self::ALL
                 .into_iter()
                 .find(|toolset| toolset.name() == name)

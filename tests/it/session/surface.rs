@@ -81,6 +81,18 @@ async fn read_only_leaves_every_tool_that_can_change_the_wiki_out_whatever_else_
 }
 
 #[tokio::test]
+async fn a_list_of_tools_may_end_with_a_comma() {
+    for (name, list) in [
+        ("WIKI_TOOLSETS", "undo"),
+        ("WIKI_TOOLS", UPDATE),
+        ("WIKI_EXCLUDE_TOOLS", DELETE),
+    ] {
+        let plain = offered(&[(name, list)]).await;
+        assert_eq!(offered(&[(name, &format!("{list},"))]).await, plain);
+    }
+}
+
+#[tokio::test]
 async fn a_tool_that_is_left_out_is_refused_to_the_byte_as_one_that_never_was() {
     let served = served(&[("WIKI_READ_ONLY", "true")]).await;
     let mut refusals = Vec::new();

@@ -140,7 +140,8 @@ async fn a_site_is_taken_out_only_by_a_yes() {
     assert_eq!((ended.code, place.text()), (2, before), "{}", ended.told);
     assert!(ended.stderr.contains("pass --yes"), "{}", ended.told);
     let missing = place.run(&["site", "remove", "c", "--yes"], "").await;
-    assert_eq!(missing.code, 2, "{}", missing.told);
+    let error = "error: there is no site c; there are a, b\n";
+    assert_eq!((missing.code, &*missing.stderr), (2, error));
     let (code, answer) = place.json(&["site", "remove", "a", "--yes"]).await;
     assert_eq!((code, &answer["removed"]), (0, &json!("a")), "{answer}");
     let left = place.text();
@@ -181,7 +182,7 @@ async fn the_settings_of_a_site_are_checked_and_shown_with_their_origin() {
     let none = place.run(&["config", "show", "--site", "c"], "").await;
     assert_eq!(
         (none.code, none.stderr.as_str()),
-        (2, "error: --site: there is no site c; there are a, b\n")
+        (2, "error: there is no site c; there are a, b\n")
     );
     // All faults of all sites at once; one site's alone where it is named.
     place.put(&format!(

@@ -158,7 +158,7 @@ fn where_no_site_is_named_it_is_the_only_or_the_default_one() {
     let fault = layers("index = \"off\"\n", &of_site("a")).unwrap_err();
     assert_eq!(
         fault,
-        "--site: there is no site a; the settings file has no [sites.NAME]"
+        "there is no site a; the settings file has no [sites.NAME]"
     );
 }
 
