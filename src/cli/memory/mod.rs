@@ -31,7 +31,15 @@ pub(super) enum MemoryCommand {
 }
 
 pub(super) async fn run(command: MemoryCommand) -> CommandResult {
-    let desk = MemoryCommandContext::open()?;
+    let log = match &command {
+        MemoryCommand::Restore(_) | MemoryCommand::Forget(_) | MemoryCommand::Import(_) => {
+            start::audit_log_to_record()
+        }
+        MemoryCommand::List(_) | MemoryCommand::Show(_) | MemoryCommand::Export(_) => {
+            start::audit_log_to_come()
+        }
+    };
+    let desk = MemoryCommandContext::open(log?)?;
     let done = match command {
         MemoryCommand::List(arguments) => list::run(&desk, arguments).await,
         MemoryCommand::Show(arguments) => show::run(&desk, arguments).await,
@@ -53,8 +61,7 @@ struct MemoryCommandContext {
 }
 
 impl MemoryCommandContext {
-    fn open() -> Result<Self, CommandError> {
-        let log = start::audit_log_to_record()?;
+    fn open(log: AuditLog) -> Result<Self, CommandError> {
         if let Some(site) = start::layers()?.site() {
             log.of_site(site.clone());
         }

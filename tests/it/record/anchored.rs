@@ -591,6 +591,21 @@ async fn a_pause_and_its_end_are_anchored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn only_a_command_that_records_says_that_the_setting_of_anchors_is_bad() {
+    let wiki = sample_wiki().await;
+    let served = Setup::editor(&wiki).serve().await;
+    let config = served.dir.path().join("config.toml");
+    fs::write(&config, "audit_signing_key = \"/no/such/key\"\n").unwrap();
+    let said = async |arguments: &[&str]| {
+        let command = Command::new(arguments).log_of(&wiki.address(), served.dir.path());
+        let command = command.with("WIKI_CONFIG", config.to_str().unwrap());
+        command.good().await.told
+    };
+    says(&said(&["pause", "a restore"]).await, "not anchored: ");
+    lacks(&said(&["memory", "list"]).await, "not anchored: ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
     let wiki = sample_wiki().await;
     let elsewhere = TempDir::new().unwrap();
