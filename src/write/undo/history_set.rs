@@ -170,12 +170,13 @@ impl WriteHistory {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
     pub(crate) async fn is_being_applied(&self, set: CallId) -> Result<bool> {
-        if self.audit.calls.of_set(set).await?.is_empty() {
+        let story = self.story(&set.into(), None).await;
+        if story.is_ok_and(|story| story.records.iter().any(is_end)) {
             return Ok(false);
         }
-        let story = self.story(&set.into(), None).await;
-        let has_end = story.is_ok_and(|story| story.records.iter().any(is_end));
-        Ok(!has_end && self.without_end(set).await? == SetOutcome::Applying)
+        // A call of one change is no set.
+        let is_set = !self.audit.calls.of_set(set).await?.is_empty();
+        Ok(is_set && self.without_end(set).await? == SetOutcome::Applying)
     }
 
     /// A call that is no part of a set, as the one change of a set.
