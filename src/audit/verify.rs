@@ -182,7 +182,9 @@ impl RunReferences {
                     let length = self.anchored.entry(head.file.clone()).or_default();
                     *length = head.length.max(*length);
                 }
-                self.named.insert(head.file.clone());
+                if !self.named.contains(&head.file) {
+                    self.named.insert(head.file.clone());
+                }
                 self.saw(head, run);
             }
             for head in record.removed.into_iter().flatten() {

@@ -94,7 +94,7 @@ fn is_tool(call: &CallHistory, wanted: &str) -> bool {
 
 fn is_about(call: &CallHistory, page: i64) -> bool {
     let mut records = call.records.iter();
-    call.pages() > 0 && records.any(|record| record.id == Some(page))
+    records.any(|record| record.id == Some(page)) && call.pages() > 0
 }
 
 fn is_below(call: &CallHistory, prefix: &Prefix) -> bool {
