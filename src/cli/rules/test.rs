@@ -134,14 +134,14 @@ impl Replay<'_> {
     ) -> Result<(), AuditError> {
         found.writes += 1;
         let (mut changes, mut has_lost) = (Vec::new(), false);
-        // A proposed set has a record of each change.
-        for record in call.records.iter().filter(|_| call.is_set()) {
-            if record.event == AuditEvent::Preview {
-                let alone = CallHistory::new(call.call, vec![record.clone()], false);
+        if call.is_set() {
+            // A proposed set has a record of each change.
+            let previews = { call.records.iter() }.filter(|it| it.event == AuditEvent::Preview);
+            for preview in previews {
+                let alone = CallHistory::new(call.call, vec![preview.clone()], false);
                 changes.extend(self.change(&alone, &mut has_lost)?);
             }
-        }
-        if !call.is_set() {
+        } else {
             changes.extend(self.change(call, &mut has_lost)?);
         }
         found.without_pages += u64::from(has_lost);
