@@ -9,6 +9,7 @@ use crate::audit::{
 use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
 use crate::page::escaped;
+use crate::words::separated;
 use crate::write::audit_entry::{EntryBuilder, now};
 use crate::write::{Caller, Proposals};
 
@@ -182,12 +183,14 @@ impl Proposals {
             return None;
         };
         let earlier = self.made_before(proposal.id, applied_by).await;
-        let calls: Vec<String> = earlier.iter().map(CallId::to_string).collect();
+        if earlier.is_empty() {
+            return None;
+        }
         let message = format!(
             "{} made some of it earlier, and undoing {applied_by} keeps that; undo each call, the last first.",
-            calls.join(", ")
+            separated(earlier, ", ")
         );
-        (!calls.is_empty()).then(|| Warning::new("made_before", message))
+        Some(Warning::new("made_before", message))
     }
 
     /// Records that a proposal was applied. The write has happened: a failure here is made up for
