@@ -21,7 +21,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, fchown, fcntl_setfl, fstat, mkdirat, openat, unlinkat,
+    Access, AtFlags, CWD, Mode, OFlags, accessat, fchown, fcntl_setfl, fstat, mkdirat, openat,
+    unlinkat,
 };
 use rustix::fs::{Gid, Uid};
 use rustix::process::geteuid;
@@ -194,6 +195,19 @@ pub fn make_dirs(path: &Path) -> io::Result<Vec<&Path>> {
         _ => error,
     })?;
     Ok(missing)
+}
+
+/// The path, or the nearest above it that is there.
+pub fn nearest_existing(path: &Path) -> &Path {
+    let found = path.ancestors().find(|above| above.exists());
+    found.unwrap_or(Path::new("."))
+}
+
+/// True for a directory that this user may write, or may make. Makes nothing.
+pub fn may_write_directory(path: &Path) -> bool {
+    let nearest = nearest_existing(path);
+    let needed = Access::WRITE_OK | Access::EXEC_OK;
+    nearest.is_dir() && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok()
 }
 
 fn open_with(path: &Path, how: OFlags) -> io::Result<File> {

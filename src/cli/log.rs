@@ -15,6 +15,8 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use crate::config::LogSettings;
 use crate::private_files;
 
+const NOT_WRITABLE: &str = "WIKI_LOG_DIR must be a directory that can be written";
+
 /// Starts the log. Other crates' lines pass from warnings on: rmcp logs whole messages, with
 /// what pages say, at its lower levels, and each client that hangs up as an error.
 ///
@@ -28,10 +30,9 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
     };
     let writer = match &settings.dir {
         None => BoxMakeWriter::new(std::io::stderr),
-        Some(dir) => BoxMakeWriter::new(
-            Daily::begin(dir.clone())
-                .map_err(|_| "WIKI_LOG_DIR must be a directory that can be written".to_owned())?,
-        ),
+        Some(dir) => {
+            BoxMakeWriter::new(Daily::begin(dir.clone()).map_err(|_| NOT_WRITABLE.to_owned())?)
+        }
     };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -43,6 +44,18 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
         subscriber.init();
     }
     Ok(())
+}
+
+/// Starts the log on stderr, for commands that write nothing; of the directory it is only seen whether
+/// it can be written.
+///
+/// # Errors
+/// As [`start`].
+pub(super) fn start_on_stderr(mut settings: LogSettings) -> Result<(), String> {
+    match settings.dir.take() {
+        Some(dir) if !private_files::may_write_directory(&dir) => Err(NOT_WRITABLE.to_owned()),
+        _ => start(&settings),
+    }
 }
 
 /// A directory with a file for each day in UTC. The files are private to their owner, which is the

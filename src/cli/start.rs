@@ -96,6 +96,15 @@ pub(super) fn settings() -> Result<Settings, CommandError> {
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 
+/// The same for a command that writes nothing, no file of the log either.
+///
+/// # Errors
+/// As [`settings`].
+pub(super) fn settings_to_look_at() -> Result<Settings, CommandError> {
+    start_log_on_stderr()?;
+    Settings::load(&layers()?).map_err(|faults| first(&faults))
+}
+
 /// The most other wikis that are named if a wiki has no log.
 const SHOWN_WIKIS: usize = 10;
 
@@ -285,6 +294,15 @@ pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), Comma
 pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), CommandError> {
     let settings = log_settings(&layers()?.source(), usual).map_err(Exit::usage)?;
     log::start(&settings).map_err(Exit::usage)
+}
+
+/// Starts the log on stderr, for commands that write nothing.
+///
+/// # Errors
+/// As [`start_log`].
+pub(super) fn start_log_on_stderr() -> Result<(), CommandError> {
+    let settings = log_settings(&layers()?.source(), Some("warn")).map_err(Exit::usage)?;
+    log::start_on_stderr(settings).map_err(Exit::usage)
 }
 
 /// All that settings are read from.

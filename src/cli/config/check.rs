@@ -31,7 +31,7 @@ pub(super) fn run(is_json: bool) -> CommandResult {
 fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let log = log_settings(&layers.source(), None)
         .map_err(|fault| fault.to_string())
-        .and_then(|settings| log::start(&settings));
+        .and_then(log::start_on_stderr);
     let (settings, mut faults) = match Settings::load_these(layers, start::given().site.is_none()) {
         Ok(settings) => (settings, Vec::new()),
         Err(faults) => (Vec::new(), texts(&faults)),

@@ -56,12 +56,17 @@ const OTHERS: [&str; 9] = [
 ];
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    examine(start::settings(), arguments.page.as_deref(), arguments.json).await
+    examine(
+        start::settings_to_look_at(),
+        arguments.page.as_deref(),
+        arguments.json,
+    )
+    .await
 }
 
 /// Checks one site.
 pub(super) async fn of_site(name: SiteName, is_json: bool) -> CommandResult {
-    start::start_log(Some("warn"))?;
+    start::start_log_on_stderr()?;
     let layers = start::layers_of(&name)?;
     let settings = start::settings_of(&layers, false);
     let settings = settings.map(|mut settings| settings.swap_remove(0));

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::fs::{self, WRITE_BY_OTHERS};
 use super::{DiskResult as _, LocalStore, if_there};
-use crate::private_files::FileOwner;
+use crate::private_files::{FileOwner, may_write_directory, nearest_existing};
 use crate::store::{Store, StoreHealth, StoreResult};
 
 impl Store for LocalStore {
@@ -49,17 +49,13 @@ impl Store for LocalStore {
     fn health(&self) -> StoreHealth {
         // Checked is the directory of runs, or its nearest existing parent.
         let runs = self.run_directory();
-        let nearest = runs.ancestors().find(|above| above.exists());
-        let nearest = nearest.unwrap_or(Path::new("."));
-        let needed = Access::WRITE_OK | Access::EXEC_OK;
         let owner = self.owner();
         let other = owner.filter(|owner| !owner.is_us());
-        let space = statvfs(nearest).ok();
+        let space = statvfs(nearest_existing(&runs)).ok();
         StoreHealth {
             is_read_only: { space.as_ref() }
                 .is_some_and(|space| space.f_flag.contains(StatVfsMountFlags::RDONLY)),
-            is_writable: nearest.is_dir()
-                && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok(),
+            is_writable: may_write_directory(&runs),
             owner: owner.map(|owner| (owner.user, owner.group)),
             closed: self.closed_to(other.map_or(Eyes::Ours, Eyes::Of), None),
             writable_by_others: self.writable_by_others(),

@@ -994,6 +994,25 @@ fn files_of_the_log_are_their_owners_alone_whatever_the_mask() {
     }
 }
 
+#[test]
+fn commands_that_write_nothing_make_no_file_of_the_log_either() {
+    let dir = TempDir::new().unwrap();
+    for arguments in [&["doctor"][..], &["config", "check"]] {
+        let ended = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
+            .args(arguments)
+            .env_clear()
+            .env("HOME", dir.path())
+            .env("WIKI_BASE_URL", "http://127.0.0.1:9")
+            .env("WIKI_API_TOKEN", PLANTED)
+            .env("WIKI_LOG_DIR", dir.path().join("logs"))
+            .output()
+            .unwrap();
+        assert!(!ended.stdout.is_empty(), "{ended:?}");
+        let made: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
+        assert!(made.is_empty(), "{arguments:?}: {made:?}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_crashes_leaves_no_core() {
