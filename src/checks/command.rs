@@ -1,11 +1,15 @@
 //! A check from the settings file.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::change::{Change, Warning};
 use crate::page::Prefix;
+
+/// The place of programs where no `PATH` says another.
+const USUAL_PATH: &str = "/bin:/usr/bin";
 
 /// An operator's command that checks changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +43,24 @@ impl CheckCommand {
 
     /// The prefix of the codes of operators' checks.
     pub const PREFIX: &'static str = Warning::OF_OPERATOR;
+
+    /// True if its program, or the directory in which it is started, is not there.
+    pub fn lacks_program(&self) -> bool {
+        let program = self.argv.first().map_or("", String::as_str);
+        let is_program = |path: PathBuf| {
+            let found = path.metadata();
+            found.is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+        };
+        if program.contains('/') {
+            return !is_program(self.cwd.join(program));
+        }
+        let own = self.env.iter().find(|(name, _)| name == "PATH");
+        let passed_on = self.environment.iter().find(|(name, _)| *name == "PATH");
+        let path = own.map(|(_, path)| OsStr::new(path));
+        let path = path.or(passed_on.map(|(_, path)| path.as_os_str()));
+        let mut directories = std::env::split_paths(path.unwrap_or(OsStr::new(USUAL_PATH)));
+        !self.cwd.is_dir() || !directories.any(|dir| is_program(self.cwd.join(dir).join(program)))
+    }
 
     /// True if the check looks at this change.
     pub fn is_about(&self, change: &Change) -> bool {

@@ -324,6 +324,22 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_is_not_there_is_known_without_a_run() {
+        for (argv, lacks) in [
+            (&["sh"][..], false),
+            (&["/bin/sh", "-c", "exit 0"], false),
+            (&["no-such-program"], true),
+            (&["./no-such-program"], true),
+            (&["/tmp"], true),
+        ] {
+            assert_eq!(check(argv).lacks_program(), lacks, "{argv:?}");
+        }
+        let mut elsewhere = check(&["sh"]);
+        elsewhere.env = vec![("PATH".to_owned(), "/nonexistent".to_owned())];
+        assert!(elsewhere.lacks_program() && told(&["no-such-program"]).is_some());
+    }
+
+    #[test]
     fn what_it_says_is_data_and_bounded() {
         let told = told(&["sh", "-c", "yes x | head -c 100000; exit 1"]).unwrap();
         assert!(told.len() < 3 * MOST_SHOWN, "{}", told.len());

@@ -17,13 +17,20 @@ pub(super) fn found(policy: &Policy) -> Vec<DoctorFinding> {
     rules
         .map(|rule| DoctorFinding::good(rule.to_string()))
         .chain(off)
-        .chain(
-            policy
-                .checks
-                .iter()
-                .map(|check| DoctorFinding::good(in_words(check))),
-        )
+        .chain(policy.checks.iter().map(check))
         .collect()
+}
+
+fn check(check: &CheckCommand) -> DoctorFinding {
+    if check.lacks_program() {
+        let seen = format!(
+            "{}; it cannot be run: its program or directory is not there",
+            in_words(check)
+        );
+        let todo = "Install it, or name the whole path of the program in argv of [[checks]].";
+        return DoctorFinding::wrong(seen, todo);
+    }
+    DoctorFinding::good(in_words(check))
 }
 
 /// A check in words; its arguments may hold what they should not.
