@@ -168,7 +168,8 @@ fn list<T>(
 
 fn host(text: &str) -> Result<String, String> {
     let is_host = text.parse::<axum::http::uri::Authority>().is_ok() && !text.contains('@');
-    is_host
+    // A pattern would match nothing.
+    (is_host && !text.contains('*'))
         .then(|| text.to_owned())
         .ok_or_else(|| "must be a host such as wiki-mcp.example.com".to_owned())
 }

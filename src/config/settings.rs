@@ -16,7 +16,6 @@ use crate::memory::MemoryMode;
 use crate::mirror::MirrorSettings;
 use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
-use crate::rules::Rule;
 use crate::site::SiteName;
 use crate::tools::ToolSelection;
 use crate::watch::WatchPace;
@@ -221,7 +220,12 @@ impl Settings {
             let inside = anchors.as_ref();
             let inside = inside.and_then(|it| anchors::warning(it, store.directory()));
             more.extend(inside);
-            let mut warnings = [warnings(&wiki, &policy), idle(&policy), more].concat();
+            let mut warnings = [
+                warnings(&wiki, &policy),
+                idle(&policy, source.tables().oauth.is_some()),
+                more,
+            ]
+            .concat();
             let site = source.site.map(|site| site.name.clone());
             if let Some(site) = &site {
                 for warning in &mut warnings {
@@ -252,14 +256,23 @@ impl Settings {
     }
 }
 
-/// A warning for each rule that can match no change.
-fn idle(policy: &Policy) -> Vec<String> {
+/// A warning for each rule that can match no change, and for each path of a rule that probably matches none.
+fn idle(policy: &Policy, signs_in: bool) -> Vec<String> {
     let allowed = policy.allowed.as_deref();
-    let idle = |rule: &Rule| {
-        let why = rule.matches_nothing(allowed, &policy.denied)?;
-        Some(format!("the rule {:?} can match nothing: {why}", rule.name))
-    };
-    policy.rules.rules().filter_map(idle).collect()
+    let mut warnings = Vec::new();
+    for rule in policy.rules.rules() {
+        let name = &rule.name;
+        let of_people = rule.names_people() && !signs_in;
+        let of_people = of_people.then(|| "nobody signs in without [oauth]".to_owned());
+        let why = of_people.or_else(|| rule.matches_nothing(allowed, &policy.denied));
+        warnings.extend(why.map(|why| format!("the rule {name:?} can match nothing: {why}")));
+        let doubts = rule.doubts();
+        warnings.extend(
+            doubts
+                .map(|(path, why)| format!("the rule {name:?} has {:?}, {why}", path.to_string())),
+        );
+    }
+    warnings
 }
 
 fn warnings(wiki: &WikiSettings, policy: &Policy) -> Vec<String> {

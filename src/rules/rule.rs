@@ -102,6 +102,17 @@ impl Rule {
         })
     }
 
+    /// True if it is about people who signed in.
+    pub const fn names_people(&self) -> bool {
+        self.when.people.is_some()
+    }
+
+    /// Its paths that probably match no page, each with the reason.
+    pub fn doubts(&self) -> impl Iterator<Item = (&Prefix, &'static str)> {
+        let paths = self.when.paths.iter().flatten();
+        paths.filter_map(|path| Some((path, path.doubt()?)))
+    }
+
     /// The reason why no change can match the rule, if none can.
     pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
         let when = &self.when;
@@ -133,6 +144,13 @@ impl Rule {
         if counts_removed && only(&[Operation::Create]) {
             return Some("a create removes no lines".to_owned());
         }
+        let all_of = |known: &[&str]| {
+            let codes = when.warnings.as_ref();
+            codes.is_some_and(|codes| codes.iter().all(|code| known.contains(&code.as_str())))
+        };
+        if only(&[Operation::Create]) && all_of(&OF_THERE) {
+            return Some("its warnings are about pages that are there".to_owned());
+        }
         let leaves = ["cannot_return", "links_break"];
         // An operator's own checks look at deletes, too.
         let is_of_leaving = |code: &String| {
@@ -151,6 +169,17 @@ impl Rule {
         .then(|| format!("a set has at most {MOST_ASKED_FOR} changes that were asked for"))
     }
 }
+
+/// The codes of warnings that no new page gets.
+const OF_THERE: [&str; 7] = [
+    "links_break",
+    "own_links_break",
+    "much_removed",
+    "heading_dropped",
+    "tags_dropped",
+    "cannot_return",
+    "unpublished",
+];
 
 /// The most changes that one set can ask for.
 const MOST_ASKED_FOR: u64 = 200;
@@ -186,6 +215,11 @@ mod tests {
     #[test]
     fn a_rule_that_can_be_about_no_change_is_found() {
         let (allowed, denied) = (prefixes(&["docs", "notes"]), prefixes(&["docs/secret"]));
+        let of_new = |codes: &[&str]| RuleCondition {
+            operations: Some(vec![Operation::Create]),
+            warnings: Some(codes.iter().map(|code| (*code).to_owned()).collect()),
+            ..RuleCondition::default()
+        };
         for (when, matches_nothing) in [
             (RuleCondition::default(), false),
             (
@@ -262,6 +296,8 @@ mod tests {
                 },
                 false,
             ),
+            (of_new(&["links_break", "unpublished"]), true),
+            (of_new(&["links_break", "dead_link"]), false),
             (
                 RuleCondition::default().but(|it| it.pages_over = Some(200)),
                 true,

@@ -36,6 +36,18 @@ async fn config_check_names_rules_that_are_misspelt_or_can_match_nothing() {
         .good();
     let says = "the rule \"a\" can match nothing: nothing may be written below its paths";
     assert!(ended.stdout.contains(says), "{}", ended.told);
+    let of_nobody = file(
+        &dir,
+        "[[rules]]\nname = \"a\"\nthen = \"deny\"\npaths = [\"docs/*\"]\npeople = [\"Ada\"]\n",
+    );
+    let told = run(&wiki, dir.path(), &of_nobody, &["config", "check"]).await;
+    let told = told.good().told.replace('\n', " ");
+    for says in [
+        "the rule \"a\" can match nothing: nobody signs in without [oauth]",
+        "the rule \"a\" has \"docs/*\", which has signs that no usual path has",
+    ] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
     let misspelt = file(
         &dir,
         "[[rules]]\nname = \"a\"\nthen = \"deni\"\n\n[[checks]]\nname = \"b\"\nargs = [\"x\"]\n",
@@ -58,7 +70,7 @@ async fn what_would_hold_is_explained_and_doctor_says_all_in_words() {
     let dir = TempDir::new().unwrap();
     let config = file(
         &dir,
-        "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"legal\"\nthen = \"review\"\npaths = [\"legal\"]\noperations = [\"update\"]\nwhy = \"Ada looks at it\"\n\n[[rules]]\nname = \"ci\"\nthen = \"person\"\nclients = [\"ci\"]\n\n[[checks]]\nname = \"words\"\nargv = [\"vale\", \"--key=x\"]\npaths = [\"docs\"]\n",
+        "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"legal\"\nthen = \"review\"\npaths = [\"legal\"]\noperations = [\"update\"]\nwhy = \"Ada looks at it\"\n\n[[rules]]\nname = \"ci\"\nthen = \"person\"\nclients = [\"ci\"]\n\n[[checks]]\nname = \"words\"\nargv = [\"sh\", \"--key=x\"]\npaths = [\"docs\"]\n\n[[checks]]\nname = \"gone\"\nargv = [\"no-such-program\"]\n",
     );
     let explain = async |arguments: &[&str]| {
         let arguments = [&["rules", "explain"], arguments].concat();
@@ -103,7 +115,8 @@ async fn what_would_hold_is_explained_and_doctor_says_all_in_words() {
     for says in [
         format!("rules     good     {legal}"),
         "rules     good     switched off: the built-in rules large-sets".to_owned(),
-        "rules     good     check:words: vale looks at changes of pages at or below docs, for 10 s at most".to_owned(),
+        "rules     good     check:words: sh looks at changes of pages at or below docs, for 10 s at most\n".to_owned(),
+        "rules     wrong    check:gone: no-such-program looks at changes of pages, for 10 s at most; it cannot be run: its program or directory is not there".to_owned(),
     ] {
         assert!(doctor.stdout.contains(&says), "{}", doctor.told);
     }
