@@ -1,5 +1,6 @@
 //! The places that a change leaves and takes.
 
+use super::operation::Operation;
 use super::plan::Change;
 use crate::page::{PagePlace, PageState};
 
@@ -17,10 +18,24 @@ impl Change {
         self.after().filter(|_| takes).map(PageState::place)
     }
 
-    /// True if its page leaves a place that cannot be created again, so nothing can bring it back
-    /// (W28).
-    pub fn leaves_for_good(&self) -> bool {
-        self.leaving().is_some_and(|page| !page.path.can_be_made())
+    /// The reason why nothing can bring its page back to the place that it leaves: the wiki makes no
+    /// such page (W28, 6004). `None` if it can come back.
+    pub fn leaves_for_good(&self) -> Option<&'static str> {
+        let page = self.leaving()?;
+        if !page.path.can_be_made() {
+            return Some("the wiki makes no page at this path any more");
+        }
+        let is_gone = self.after().is_none() && has_no_content(page);
+        is_gone.then_some("the wiki makes no page without content")
+    }
+
+    /// True if it would leave a page without content, which the wiki refuses (6004) unless the page is
+    /// only moved.
+    pub fn leaves_no_content(&self) -> bool {
+        let writes = |step: &Operation| matches!(step, Operation::Create | Operation::Update);
+        self.thing().is_none()
+            && self.after().is_some_and(has_no_content)
+            && self.steps().iter().any(writes)
     }
 
     fn leaving(&self) -> Option<&PageState> {
@@ -28,6 +43,10 @@ impl Change {
         let leaves = leaves && self.thing().is_none();
         self.before().filter(|_| leaves)
     }
+}
+
+fn has_no_content(page: &PageState) -> bool {
+    page.content.trim().is_empty()
 }
 
 #[cfg(test)]
@@ -79,7 +98,28 @@ mod tests {
             ),
             (Change::recreate(at("docs/a.b")), false),
         ] {
-            assert_eq!(change.leaves_for_good(), expected, "{change:?}");
+            assert_eq!(change.leaves_for_good().is_some(), expected, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_content_can_be_moved_and_deleted_and_nothing_else() {
+        let blank = |path| at(path).but(|it| it.content = "\n".to_owned());
+        let filled = blank("a").but(|it| it.content = "A".to_owned());
+        for (change, is_refused, is_gone) in [
+            (Change::between(blank("a"), blank("b")), false, false),
+            (Change::delete(blank("a")), false, true),
+            (Change::between(blank("a"), filled.clone()), false, false),
+            (Change::between(filled, blank("a")), true, false),
+            (
+                Change::between(blank("a"), retitled(blank("b"))),
+                true,
+                false,
+            ),
+            (Change::recreate(blank("a")), true, false),
+        ] {
+            assert_eq!(change.leaves_no_content(), is_refused, "{change:?}");
+            assert_eq!(change.leaves_for_good().is_some(), is_gone, "{change:?}");
         }
     }
 }

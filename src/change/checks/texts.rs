@@ -208,11 +208,19 @@ pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
             );
             return Some(Warning::new("cannot_return", message));
         }
-        _ if change.leaves_for_good() => {
-            "the wiki makes no page at this path any more, so undo can bring the page back only \
-             at another path."
+        _ => {
+            let why = change.leaves_for_good()?;
+            let way = match change.before() {
+                Some(page) if !page.path.can_be_made() => {
+                    "can bring the page back only at another path"
+                }
+                _ => "cannot bring the page back",
+            };
+            return Some(Warning::new(
+                "cannot_return",
+                format!("{why}, so undo {way}."),
+            ));
         }
-        _ => return None,
     };
     Some(Warning::new("cannot_return", lost))
 }

@@ -296,7 +296,7 @@ fn a_comment_is_changed_in_its_text_alone_wherever_its_page_is() {
     assert_eq!(deleted.operation(), Operation::DeleteComment);
     assert_eq!(deleted.steps(), [Operation::DeleteComment]);
     assert_eq!(deleted.place_left(), None);
-    assert!(!deleted.leaves_for_good());
+    assert_eq!(deleted.leaves_for_good(), None);
     assert!(!deleted.is_same_write(&Change::delete(comment(Some(8), "One"))));
     assert!(!deleted.is_same_write(&Change::delete(page())));
 }

@@ -27,6 +27,8 @@ const NEXT: &str = "Look at details.changes. For a new preview, repeat the call 
 const AS_ASKED: &str = "it already is as asked for";
 /// The reason for leaving out a page without the texts that are replaced.
 const NO_TEXT: &str = "it has none of the texts to replace";
+/// The reason for leaving out a page that the wiki would refuse without content.
+const NO_CONTENT: &str = "it would be left without content";
 /// The reason for leaving out a found page.
 const NOT_ALLOWED: &str = "the page may not be written here";
 
@@ -181,7 +183,7 @@ impl Bulk {
         let replaced = { &self.replace_all }.where_found(&before.content, &before.editor);
         let (content, has_text) = replaced?;
         if content != before.content && check_content(&content).is_err() {
-            return Err("it would be left without content");
+            return Err(NO_CONTENT);
         }
         let path = match self.move_to.as_ref().map(|part| part.path_of(&before.path)) {
             None => None,
@@ -202,6 +204,9 @@ impl Bulk {
         let change = Change::update(before, edits).map_err(|_| "it cannot be changed so")?;
         if change.is_empty() {
             return Err(if has_text { AS_ASKED } else { NO_TEXT });
+        }
+        if change.leaves_no_content() {
+            return Err(NO_CONTENT);
         }
         Ok(change)
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::OptionFuture;
 use url::Url;
 
-use crate::change::{self, Change, Surroundings, Warning};
+use crate::change::{self, Change, ContentFault, Surroundings, Warning};
 use crate::checks;
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, Gated, Policy, Refusal, SetChange};
@@ -22,7 +22,7 @@ use crate::write::links::linkers::AffectedLinks;
 use crate::write::links::missing_targets::KnownTargets;
 use crate::write::links::{comments_lost, linkers, new_place};
 use crate::write::source::DraftContext;
-use crate::write::{ConflictCheck, Notes, Route, Stop, Warrant};
+use crate::write::{ConflictCheck, Notes, Route, Stop, Warrant, faults};
 
 /// The time limit for the operator's checks of a set, all together.
 const CHECKING: Duration = Duration::from_mins(1);
@@ -217,6 +217,9 @@ impl<'a> SetToCheck<'a> {
     /// Checks the places that a change takes, with warnings. A place that an earlier change of the
     /// set frees counts as free.
     async fn places(self, change: &Change, freed: &mut HashSet<PagePlace>) -> Result<Vec<Warning>> {
+        if change.leaves_no_content() {
+            return Err(faults::content_failure(ContentFault::Blank, None));
+        }
         let mut found = Vec::new();
         let takes = change.place_taken();
         if takes.is_some_and(|place| !freed.contains(&place)) {

@@ -55,8 +55,8 @@ pub(crate) fn message(
         let lost = Field::names(change.lost()).join(", ");
         text.say(&format!("Lost for good, unread: {lost}"));
     }
-    if change.leaves_for_good() {
-        text.say("Cannot return: the wiki makes no page at this path any more");
+    if let Some(why) = change.leaves_for_good() {
+        text.say(&format!("Cannot return: {why}"));
     }
     text.values(change);
     for field in change.fields() {

@@ -64,6 +64,22 @@ async fn a_page_that_leaves_for_good_is_said_to_before_it_goes_and_others_are_no
 }
 
 #[tokio::test]
+async fn a_page_without_content_is_refused_before_the_wiki_would_and_is_said_to_go_for_good() {
+    let (wiki, served) = sample(|wiki| setup(wiki).toolsets("pages,drafts")).await;
+    let id = wiki.with_page(titled("docs/blank", "Blank", "Text\n"));
+    wiki.with_store(|store| store.page_mut(id).unwrap().content.clear());
+    let retitled = json!({ "id": id, "title": "New" });
+    fails(&served, UPDATE, retitled, "EDIT_NOT_APPLICABLE").await;
+    let moved = json!({ "id": id, "path": "docs/moved" });
+    assert!(!says_so(&served.call(UPDATE, moved).await.unwrap()));
+    let tagged = json!({ "ids": [id, id_of(&wiki, "releases/2-4")], "addTags": ["new"] });
+    let set = served.call(BULK, tagged).await.unwrap();
+    assert_eq!(set["leftOut"][0]["why"], "it would be left without content");
+    let deleted = served.call(DELETE, json!({ "id": id })).await.unwrap();
+    assert!(says_so(&deleted), "{deleted}");
+}
+
+#[tokio::test]
 async fn a_person_is_told_that_a_page_leaves_for_good() {
     let wiki = sample_wiki().await;
     let id = old_page(&wiki, OLD);
