@@ -16,13 +16,14 @@ use crate::page::{LineCounts, LinkedSite, PageReading};
 
 /// The codes of all checks, and last of what the call's way of saying its change brings, as rules name
 /// them.
-pub const CODES: [&str; 18] = [
+pub const CODES: [&str; 19] = [
     "dead_link",
     "same_title",
     "path_differs_by_case",
     "links_break",
     "own_links_break",
     "literal_escapes",
+    "markdown_in_html",
     "much_removed",
     "heading_dropped",
     "tags_dropped",
@@ -71,6 +72,7 @@ impl Change {
         warnings.extend(texts::heading_dropped(self));
         warnings.extend(texts::tags_dropped(self));
         warnings.extend(texts::literal_escapes(self));
+        warnings.extend(texts::markdown_in_html(self));
         warnings.extend(texts::css_rules_dropped(self));
         warnings.extend(texts::unpublished(self));
         added::active(self, around.wiki, &mut warnings);

@@ -212,6 +212,33 @@ fn html_of_a_comment_is_text_that_neither_runs_nor_hides() {
 }
 
 #[test]
+fn markdown_in_a_page_of_html_is_named_but_where_text_stands_to_the_letter() {
+    let html = |text: &str| page(text).but(|it| it.editor = "ckeditor".to_owned());
+    let old = "<h1>A</h1>\n# as ever\n";
+    for (added, line) in [
+        ("# B", Some(3)),
+        ("<p>b</p>\n  ### B", Some(4)),
+        ("```sh", Some(3)),
+        ("see [b](/b)", Some(3)),
+        ("<pre>\n# b\n</pre>\n# B", Some(6)),
+        ("<p>b, #b, a[0] (b)</p>\n#b\n####### b\n- b", None),
+        ("<pre><code>\n# b\n</code></pre>", None),
+        ("<p>b <code>x</code></p>", None),
+    ] {
+        let change = Change::between(html(old), html(&format!("{old}{added}\n")));
+        let told = told(&change).into_iter();
+        let told: Vec<_> = told.filter(|one| one.starts_with("markdown")).collect();
+        let expected = line.map(|line| format!("markdown_in_html content:{line}"));
+        assert_eq!(told, Vec::from_iter(expected), "{added}");
+    }
+    assert!(
+        told(&edit(old, "# B\n"))
+            .iter()
+            .all(|one| !one.starts_with("markdown"))
+    );
+}
+
+#[test]
 fn what_becomes_active_by_another_editor_is_added() {
     let written_in = |editor: &str| {
         page("text\n\n<b onclick=\"x()\">y</b>\n").but(|it| it.editor = editor.to_owned())

@@ -156,6 +156,47 @@ pub(super) fn literal_escapes(change: &Change) -> Option<Warning> {
     })
 }
 
+/// The warning that a page in HTML gets a line of Markdown, of which readers see the signs.
+pub(super) fn markdown_in_html(change: &Change) -> Option<Warning> {
+    let after = change.after().filter(|_| change.thing().is_none())?;
+    let before = change.before().map_or("", |page| &page.content);
+    if after.format() != SourceFormat::Html || after.content == before {
+        return None;
+    }
+    let was: HashSet<&str> = before.lines().collect();
+    let mut is_verbatim = false;
+    let line = after.content.lines().position(|line| {
+        if !line.contains('<') {
+            return !is_verbatim && is_markdown(line) && !was.contains(line);
+        }
+        let lower = line.to_ascii_lowercase();
+        let last = |tags: [&str; 4]| tags.into_iter().filter_map(|tag| lower.rfind(tag)).max();
+        let (begin, end) = (last(VERBATIM), last(VERBATIM_ENDS));
+        let is_found = !is_verbatim && begin.is_none() && is_markdown(line) && !was.contains(line);
+        if begin.or(end).is_some() {
+            is_verbatim = begin > end;
+        }
+        is_found
+    })?;
+    let message = "The page is written in HTML, and this line is Markdown: readers see its signs as they are. Send it as HTML.";
+    let warning = Warning::new("markdown_in_html", message);
+    Some(warning.at(Field::Content, Some(line + 1)))
+}
+
+/// The elements whose text is meant to the letter.
+const VERBATIM: [&str; 4] = ["<pre", "<code", "<script", "<style"];
+const VERBATIM_ENDS: [&str; 4] = ["</pre", "</code", "</script", "</style"];
+
+/// True for a heading, the fence of a block of code, or a line with a link.
+fn is_markdown(line: &str) -> bool {
+    let line = line.trim_start();
+    let text = line.trim_start_matches('#');
+    let is_heading = (1..=6).contains(&(line.len() - text.len())) && text.starts_with(' ');
+    let parts = line.split_once("](");
+    let has_link = parts.is_some_and(|(text, way)| text.contains('[') && way.contains(')'));
+    is_heading || line.starts_with("```") || has_link
+}
+
 /// Rules that the wiki will not store (W25).
 pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
     let after = change.after()?;

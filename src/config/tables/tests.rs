@@ -171,7 +171,7 @@ fn what_is_misspelt_is_told_with_the_line_and_the_nearest_known_word() {
         ),
         (
             "[[rules]]\nname = \"x\"\nthen = \"deny\"\nwarnings = [\"deadlink\"]\n",
-            "4: warnings has \"deadlink\", which is none of dead_link, same_title, path_differs_by_case, links_break, own_links_break, literal_escapes, much_removed, heading_dropped, tags_dropped, script_added, foreign_resource_added, hidden_text_added, secret_added, css_rules_dropped, cannot_return, unpublished, in_code, not_in_block; did you mean dead_link?",
+            "4: warnings has \"deadlink\", which is none of dead_link, same_title, path_differs_by_case, links_break, own_links_break, literal_escapes, markdown_in_html, much_removed, heading_dropped, tags_dropped, script_added, foreign_resource_added, hidden_text_added, secret_added, css_rules_dropped, cannot_return, unpublished, in_code, not_in_block; did you mean dead_link?",
         ),
         (
             "[[rules]]\nname = \"x\"\nthen = \"deny\"\nfields = [\"scriptJS\"]\n",

@@ -35,6 +35,11 @@ fn changes(wiki: &DemoWiki) -> Value {
         json!({ "id": id("docs/b"), "edits": [edit] })
     };
     let new = |path: &str, title: &str, content: &str| json!({ "path": path, "title": title, "content": content });
+    let in_html = |path: &str, title: &str, content: &str| {
+        let mut page = new(path, title, content);
+        page["editor"] = "ckeditor".into();
+        page
+    };
     let moved = |path: &str| json!({ "id": id("docs/a"), "path": path });
     let without_heading = json!([{ "oldText": "# A\n\n", "newText": "" }]);
     let words = json!([{ "oldText": "word", "newText": "term" }]);
@@ -45,6 +50,7 @@ fn changes(wiki: &DemoWiki) -> Value {
         ["links_break", UPDATE, moved("docs/new")],
         ["own_links_break", UPDATE, moved("other/a")],
         ["literal_escapes", CREATE, new("docs/escaped", "Escaped", r"# One\n\nTwo")],
+        ["markdown_in_html", CREATE, in_html("docs/html", "Html", "# One\n")],
         ["much_removed", UPDATE, { "id": id("docs/long"), "content": "Short.\n" }],
         ["heading_dropped", UPDATE, { "id": id("docs/a"), "edits": without_heading }],
         ["tags_dropped", UPDATE, { "id": id("docs/tagged"), "tags": [] }],
