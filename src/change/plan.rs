@@ -259,13 +259,13 @@ impl Change {
         self.thing().is_none() && !stays
     }
 
-    /// The changed fields; for a create or a delete, all that have a value.
+    /// The changed fields; for a create or a delete, all that have a value, and whether it is published.
     pub fn fields(&self) -> Vec<Field> {
         match &self.states {
             States::Update { before, after } => before.difference(after),
             States::Create { after: page } | States::Delete { before: page } => page
                 .own_fields()
-                .filter(|field| !is_blank(&page.value(*field)))
+                .filter(|field| *field == Field::IsPublished || !is_blank(&page.value(*field)))
                 .collect(),
         }
     }
