@@ -187,6 +187,7 @@ async fn restore(arguments: RestoreArgs) -> CommandResult {
         done: "brought back",
         none: "there is nothing to bring back",
         what: "page",
+        elsewhere: "--to",
     };
     let exit = carry_out(&app, plan, &caller, (arguments.yes, is_json), &wording).await;
     app.writer.finish().await;

@@ -120,6 +120,8 @@ pub(super) struct Wording {
     pub(super) none: &'static str,
     /// The word for the change.
     pub(super) what: &'static str,
+    /// The argument that names another path.
+    pub(super) elsewhere: &'static str,
 }
 
 const TAKE_BACK: Wording = Wording {
@@ -127,6 +129,7 @@ const TAKE_BACK: Wording = Wording {
     done: "taken back",
     none: "there is nothing to take back",
     what: "undo",
+    elsewhere: "--path",
 };
 
 /// Shows a change, asks unless `yes` is said, and carries it out or leaves it to people.
@@ -142,7 +145,7 @@ pub(super) async fn carry_out(
     let write = app.writer.write_or_propose(caller, plan, says_yes);
     let written = progress::of_changes(write)
         .await
-        .map_err(|failure| refused(failure, is_json))?;
+        .map_err(|failure| refused(failure, words, is_json))?;
     match written {
         InteractiveOutcome::Declined => Err(Exit::refused(format!("not {}", words.done))),
         InteractiveOutcome::Unchanged => Err(Exit::refused(words.none)),
@@ -181,7 +184,7 @@ fn open(id: ProposalId, left_out: &[LeftOut], is_json: bool) -> String {
 }
 
 /// Shows a person what changed in the page since.
-fn refused(mut failure: Failure, is_json: bool) -> CommandError {
+fn refused(mut failure: Failure, words: &Wording, is_json: bool) -> CommandError {
     if !is_json {
         print::lines(&show_change::not_changed(&failure));
     }
@@ -195,6 +198,11 @@ fn refused(mut failure: Failure, is_json: bool) -> CommandError {
             print::lines(&show_change::diff(conflict));
         }
         "With --force, these fields go back all the same.".clone_into(&mut failure.hint);
+    } else if !is_json && failure.code == Code::PageExists {
+        failure.hint = format!(
+            "With {} PATH it comes back at another path.",
+            words.elsewhere
+        );
     }
     failure.into()
 }
