@@ -7,7 +7,7 @@ use super::input::{invalid_argument, refuse, rule};
 use super::no_page::no_page;
 use super::{Arguments, ToolContext, ToolKind};
 use crate::error::{Code, Result};
-use crate::page::NewPath;
+use crate::page::{MAX_PATH_CHARS, NewPath};
 use crate::wiki::Unresolved;
 
 /// The argument.
@@ -68,6 +68,12 @@ pub(super) fn resolve_folder(arguments: &mut Arguments) -> Result<()> {
             "has no letter or digit that a path could have; name path",
         )
     })?;
+    if path.chars().count() > MAX_PATH_CHARS {
+        return refuse(
+            "title",
+            "gives a path of more than 255 characters in this folder; name path",
+        );
+    }
     arguments.members.shift_remove(FOLDER);
     arguments.members.insert(PATH.to_owned(), path.into());
     Ok(())

@@ -137,7 +137,7 @@ pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
     let as_stored = stored(name);
     if as_stored != name {
         return Err(format!(
-            "would be changed by the wiki, which stores this name as {as_stored:?}: use that"
+            "must be a name as the wiki stores files: use {as_stored:?}"
         ));
     }
     let mut folders = path.as_str().split('/').rev().skip(1);

@@ -249,7 +249,7 @@ async fn a_title_and_a_folder_make_the_path_which_the_preview_shows() {
         [{ "folder": "docs", "title": "!?" }, "title"],
         [{ "folder": "login", "title": "T" }, "path"],
         [{ "folder": "", "title": "T" }, "path"],
-        [{ "folder": "docs", "title": long }, "path"],
+        [{ "folder": "docs", "title": long }, "title"],
         [{ "folder": 1, "title": "T" }, "folder"],
     ])) {
         let arguments = more.but(|more| more["content"] = json!("x"));
