@@ -130,7 +130,7 @@ impl AuditError {
             Self::Replaced | Self::Failed(_) => {
                 "check space and rights of WIKI_AUDIT_DIR or of the database of WIKI_STORE, then restart the server"
             }
-            Self::NotReady(_) => "docs/replicas.md says how the database of WIKI_STORE is set up",
+            Self::NotReady(_) => "set the database of WIKI_STORE up as docs/replicas.md says",
             Self::Unreachable => "check the database of WIKI_STORE; nothing was sent to the wiki",
             Self::Overtaken => "try again; if it happens often, look at the load of this machine",
             Self::Ended => "start the server again",

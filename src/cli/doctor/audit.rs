@@ -99,7 +99,7 @@ async fn of_database(store: &StoreHome) -> Vec<DoctorFinding> {
     let risk = risk.map(|risk| {
         DoctorFinding::warning(
             format!("the database of WIKI_STORE {risk}"),
-            "docs/replicas.md says what a failover without one loses.",
+            "What a failover without one loses stands in docs/replicas.md.",
         )
     });
     let found = [read_only, lacking, refused, risk];
