@@ -138,7 +138,8 @@ fn link_target(text: &str) -> Option<&str> {
 }
 
 fn of_name(name: &str, section: Option<String>) -> Interpretation {
-    let path = PagePath::new(name);
+    // The wiki's root is its page `home`.
+    let path = PagePath::new(if name == "/" { "home" } else { name });
     let in_locale = split_locale(path.as_str());
     let mut places = vec![(None, path)];
     if let Some((locale, path)) = in_locale {
@@ -261,6 +262,8 @@ mod tests {
             ("Note: this", "Note: this =Note: this"),
             ("", ""),
             ("///", ""),
+            ("/", "home"),
+            ("/#Part", "home #Part | #Part =/#Part"),
         ] {
             assert_eq!(told(text).trim(), meaning, "{text}");
         }
@@ -271,7 +274,7 @@ mod tests {
         fn any_text_is_a_path_or_an_address(text in "\\PC{0,40}") {
             let wiki = Url::parse("https://wiki.example.org").unwrap();
             if let Ok(reference) = Reference::parse(&text, &wiki)
-                && !text.contains("://") && !text.contains("[[") && text.trim() == text
+                && text != "/" && !text.contains("://") && !text.contains("[[") && text.trim() == text
             {
                 let last = reference.interpretations.last().unwrap();
                 prop_assert_eq!(&last.places.last().unwrap().1, &PagePath::new(&text));
