@@ -1,6 +1,6 @@
 //! Keeps the records of one call, and reads what they say together.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use time::OffsetDateTime;
 
@@ -144,6 +144,16 @@ impl CallHistory {
         });
         let places = places.collect::<HashSet<_>>();
         places.len().max(usize::from(self.id.is_some()))
+    }
+
+    /// The ids of the pages that it is about: none of a decision on a set, as in [`Self::pages`].
+    pub fn page_ids(&self) -> BTreeSet<i64> {
+        let ids = self.records.iter().filter_map(|record| record.id);
+        let ids: BTreeSet<i64> = ids.collect();
+        if ids.is_empty() || self.pages() == 0 {
+            return BTreeSet::new();
+        }
+        ids
     }
 
     /// The calls that it takes back.

@@ -289,7 +289,10 @@ fn latest_indexed(
         let calls: Vec<CallId> = calls.collect();
         let told = histories_of(runs, &calls, &undone)?;
         let is_so = |(call, (began, id)): (&CallHistory, &(i64, i64))| {
-            call.call.as_number() == *id && nanoseconds(call.began) == *began
+            let is_of = range
+                .page
+                .is_none_or(|page| call.page_ids().contains(&page));
+            is_of && call.call.as_number() == *id && nanoseconds(call.began) == *began
         };
         if told.len() < some.len() || !told.iter().zip(some).all(is_so) {
             tracing::warn!("audit: the index does not say what the log says");

@@ -397,6 +397,7 @@ fn calls(
             call: call.as_number(),
             began: nanoseconds(history.began),
             label: serde_json::to_string(&CallLabel::new(&history)).unwrap_or_default(),
+            pages: history.page_ids().into_iter().collect(),
         }
     });
     Ok(Some(calls.collect()))

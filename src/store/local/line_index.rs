@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::fs;
 
 /// Raised with every change of the tables or of the keys; an index of another version is made anew.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 /// How SQLite's own files beside the index end.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 /// The longest wait while another process adds lines.
@@ -33,6 +33,9 @@ const TABLES: &str = "
         call INTEGER PRIMARY KEY, began INTEGER NOT NULL, label INTEGER NOT NULL
     );
     CREATE INDEX call_by_beginning ON call (began, call);
+    CREATE TABLE call_page (
+        page INTEGER NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (page, call)
+    ) WITHOUT ROWID;
 ";
 
 /// A subject of a line: its kind, by the numbers of who asks, and its value, whose order counts.
@@ -73,6 +76,8 @@ pub(crate) struct IndexedCall {
     pub began: i64,
     /// Its facts that are counted, in the asker's own words; calls of one label are counted together.
     pub label: String,
+    /// The ids of the pages that it is about.
+    pub pages: Vec<i64>,
 }
 
 /// An addition: the next lines of a run, and every call that they are of.
@@ -95,7 +100,7 @@ pub(crate) struct LinePlace {
     pub number: u64,
 }
 
-/// Some calls by their beginnings: from a time, before a time, and before another call.
+/// Some calls by their beginnings: from a time, before a time, and before another call; of one page or of all.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallRange {
     /// Begun then or later, in nanoseconds.
@@ -104,6 +109,22 @@ pub(crate) struct CallRange {
     pub until: i64,
     /// Before this time and call.
     pub before: (i64, i64),
+    /// About the page with this id.
+    pub page: Option<i64>,
+}
+
+impl CallRange {
+    /// The table of its calls. Those of a page are few, and are looked for by the page.
+    fn table(&self) -> String {
+        self.page.map_or_else(
+            || "call".to_owned(),
+            |page| {
+                format!(
+                    "(SELECT call FROM call_page WHERE page = {page}) CROSS JOIN call USING (call)"
+                )
+            },
+        )
+    }
 }
 
 /// An open index.
@@ -256,7 +277,9 @@ impl LineIndex {
         range: CallRange,
         most: usize,
     ) -> rusqlite::Result<(Vec<(i64, i64)>, u64)> {
-        let chosen = "FROM call WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4)";
+        let table = range.table();
+        let chosen =
+            format!("FROM {table} WHERE began >= ?1 AND began < ?2 AND (began, call) < (?3, ?4)");
         let (began, call) = range.before;
         let bounds = [range.since, range.until, began, call];
         let count = format!("SELECT count(*) {chosen}");
@@ -271,12 +294,13 @@ impl LineIndex {
     /// The labels of the calls of a range, each with the number of its calls.
     pub(crate) fn labels(&self, range: CallRange) -> rusqlite::Result<Vec<(String, u64)>> {
         // Read in the order of the table, which a plain comparison would not be.
-        let mut counts = self.database.prepare(
+        let table = range.table();
+        let mut counts = self.database.prepare(&format!(
             "SELECT text, calls FROM label JOIN (
-                SELECT label, count(*) AS calls FROM call
+                SELECT label, count(*) AS calls FROM {table}
                 WHERE +began >= ?1 AND +began < ?2 GROUP BY label
-             ) ON id = label",
-        )?;
+             ) ON id = label"
+        ))?;
         let bounds = [range.since, range.until];
         let rows = counts.query_map(bounds, |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect()
@@ -319,6 +343,7 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
          RETURNING id",
     )?;
     let mut call = adding.prepare("INSERT OR REPLACE INTO call VALUES (?, ?, ?)")?;
+    let mut page = adding.prepare("INSERT OR IGNORE INTO call_page VALUES (?, ?)")?;
     let mut labels: HashMap<&str, i64> = HashMap::new();
     for one in &batch.calls {
         let known = match labels.get(&*one.label) {
@@ -327,6 +352,9 @@ fn insert(adding: &Transaction<'_>, run: i64, batch: &IndexedBatch) -> rusqlite:
         };
         labels.insert(&one.label, known);
         call.execute(params![one.call, one.began, known])?;
+        for id in &one.pages {
+            page.execute(params![id, one.call])?;
+        }
     }
     Ok(())
 }
