@@ -78,7 +78,7 @@ pub use history::spent_approval::SpentApproval;
 pub use history::states::PriorState;
 pub use history::stats::{CallStats, LabelCounts};
 pub use history::time_arg::TimeArg;
-pub use history::write_count::{WriteReader, goes_by};
+pub use history::write_count::WriteReader;
 pub use log::{AuditLog, LogParts, OnRecord};
 pub use purge::{GRACE, Keep, Purged};
 pub use run::clock::ClockBack;

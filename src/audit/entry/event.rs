@@ -122,10 +122,24 @@ pub struct PersonId {
 }
 
 impl Client {
-    /// True if this is one of its names: its own, or its authenticated one.
+    /// True if this is one of its names, in any letter case, or the subject of the person behind it.
     pub fn is_called(&self, name: &str) -> bool {
+        let is_person = self.person.as_ref().is_some_and(|it| it.subject == name);
         let name = name.to_lowercase();
-        self.all_names().any(|own| own.to_lowercase() == name)
+        is_person || self.all_names().any(|own| own.to_lowercase() == name)
+    }
+
+    /// The same by authenticated names alone, if it has one: a name that a client gave itself is not a named
+    /// client's.
+    pub fn is_known_as(&self, name: &str) -> bool {
+        let known = Self {
+            name: self
+                .subject
+                .as_ref()
+                .map_or_else(|| self.name.clone(), |_| String::new()),
+            ..self.clone()
+        };
+        known.is_called(name)
     }
 
     /// Its own name, its authenticated one, and the first part of that: of a delegate its maker's.
@@ -169,6 +183,18 @@ impl Client {
             }
             (None, None) => self.subject == other.subject,
             (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// True if its writes and the other's are counted together: both were authenticated as the same client,
+    /// or one made the other; of clients without an identity, both call themselves alike, in any letter case.
+    pub fn is_counted_with(&self, other: &Self) -> bool {
+        let by_id = |client: &Self| client.parent.or(client.id);
+        match (by_id(self), by_id(other), &self.subject, &other.subject) {
+            (Some(own), Some(others), ..) => own == others,
+            (None, None, None, None) => self.name.to_lowercase() == other.name.to_lowercase(),
+            (None, None, own, others) => own == others,
+            _ => false,
         }
     }
 

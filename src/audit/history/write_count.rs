@@ -6,16 +6,6 @@ use time::OffsetDateTime;
 
 use super::super::{AuditEvent, AuditLayout, AuditResult, CallId, Client, runs, scan};
 
-/// True if a client goes by one of these names; without names, if it has none either.
-pub fn goes_by(client: &Client, names: &[String]) -> bool {
-    let own = client.names();
-    if names.is_empty() {
-        return own.is_empty();
-    }
-    let is_its = |name: &String| own.iter().any(|own| own.eq_ignore_ascii_case(name));
-    names.iter().any(is_its)
-}
-
 /// The writes on record, with the states of pages that they found and left.
 #[derive(Debug, Clone)]
 pub struct WriteReader {
@@ -23,15 +13,16 @@ pub struct WriteReader {
 }
 
 impl WriteReader {
-    /// Number of writes attempted since a time by clients with one of these names, or without
-    /// names, by clients that have none. Only runs that were written since are read.
+    /// Number of writes attempted since a time by a client, and by all that are counted with it
+    /// ([`Client::is_counted_with`]). Only runs that were written since are read.
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn count_since(&self, names: Vec<String>, since: OffsetDateTime) -> AuditResult<u64> {
+    pub async fn count_since(&self, client: &Client, since: OffsetDateTime) -> AuditResult<u64> {
+        let own = client.clone();
         self.place
             .on(move |place| {
-                let is_meant = |client: &Client| goes_by(client, &names);
+                let is_meant = |client: &Client| own.is_counted_with(client);
                 let mut calls: HashSet<CallId> = HashSet::new();
                 for run in runs(place)? {
                     if OffsetDateTime::from(run.modified) < since {
@@ -57,28 +48,40 @@ impl WriteReader {
 
 #[cfg(test)]
 mod tests {
-    use super::goes_by;
-    use crate::audit::Client;
+    use crate::audit::{Client, ClientId};
 
     #[test]
-    fn a_client_is_known_by_its_own_name_its_authenticated_one_and_in_any_letter_case() {
-        let client = Client {
-            name: "Claude".to_owned(),
-            subject: Some("ci/1".to_owned()),
+    fn writes_are_counted_by_who_was_authenticated_and_not_by_what_a_program_calls_itself() {
+        let [ada, ben] = ["ada", "ben"].map(|of| Some(ClientId::derived(of)));
+        let client = |id, subject: &str| Client {
+            name: "claude-code".to_owned(),
+            id,
+            subject: (!subject.is_empty()).then(|| subject.to_owned()),
             ..Client::default()
         };
-        for (names, is_it) in [
-            (&["claude"][..], true),
-            (&["CI"], true),
-            (&["ci/1"], true),
-            (&["other", "ci"], true),
-            (&["other"], false),
-            (&[], false),
+        let named = |name: &str| Client {
+            name: name.to_owned(),
+            ..Client::default()
+        };
+        let delegate = Client {
+            parent: ada,
+            ..client(Some(ClientId::derived("d")), "ada/d")
+        };
+        for (one, other, together) in [
+            (client(ada, "ada"), client(ada, "ada-renamed"), true),
+            (client(ada, "ada"), client(ben, "ben"), false),
+            (client(ada, "ada"), delegate.clone(), true),
+            (delegate.clone(), delegate, true),
+            (client(ada, "ada"), named("ada"), false),
+            (client(None, "key:1"), client(None, "key:1"), true),
+            (client(None, "key:1"), client(None, "key:2"), false),
+            (client(None, "key:1"), named("claude-code"), false),
+            (named("claude-code"), named("Claude-Code"), true),
+            (named(""), named(""), true),
+            (named(""), named("ci"), false),
         ] {
-            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            assert_eq!(goes_by(&client, &names), is_it, "{names:?}");
+            assert_eq!(one.is_counted_with(&other), together, "{one:?} {other:?}");
+            assert_eq!(other.is_counted_with(&one), together, "{one:?} {other:?}");
         }
-        assert!(goes_by(&Client::default(), &[]));
-        assert!(!goes_by(&Client::default(), &["ci".to_owned()]));
     }
 }

@@ -9,7 +9,7 @@ use url::Url;
 use super::tables;
 use crate::audit::{
     AuditError, AuditEvent, AuditLog, CallHistory, CallId, CallOutcome, Client,
-    ReconstructedChange, TimeArg, goes_by,
+    ReconstructedChange, TimeArg,
 };
 use crate::change::{Operation, Surroundings};
 use crate::cli::prelude::*;
@@ -266,9 +266,12 @@ impl Days {
         while self.0.front().is_some_and(|(time, _)| *time + day < began) {
             self.0.pop_front();
         }
-        let names = names(call);
-        let own = self.0.iter().filter(|(_, client)| goes_by(client, &names));
-        let count = own.count();
+        let caller = call.caller();
+        let own = caller.proposer.or(caller.client);
+        let is_own = |(_, client): &&(OffsetDateTime, Client)| {
+            own.is_some_and(|own| own.is_counted_with(client))
+        };
+        let count = self.0.iter().filter(is_own).count();
         if let Some(client) = call.caller().client.filter(|_| is_write) {
             self.0.push_back((began, client.clone()));
         }

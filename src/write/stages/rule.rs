@@ -51,15 +51,14 @@ pub(crate) async fn facts(
     if changes.is_empty() {
         return Ok(Facts::default());
     }
-    let clients = client.names();
     let writes_of_day = if policy.rules.counts_writes() {
         let since = OffsetDateTime::now_utc() - time::Duration::days(1);
-        audit.writes.count_since(clients.clone(), since).await?
+        audit.writes.count_since(client, since).await?
     } else {
         0
     };
     Ok(Facts {
-        clients,
+        clients: client.names(),
         people: client.people(),
         writes_of_day,
         changes: changes.to_vec(),
