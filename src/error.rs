@@ -75,7 +75,7 @@ codes! {
     /// The person who was asked did not say yes, or nobody can be asked; `details.reason` says which.
     ApprovalDenied = "APPROVAL_DENIED", "Nothing was sent. Do not repeat the call unasked; talk to the user first.";
     /// The page, or the place it shall move to, lies outside the allowed prefixes.
-    PathNotAllowed = "PATH_NOT_ALLOWED", "Write only below the prefixes in details.allowed; WIKI_ALLOWED_MUTATION_PATH_PREFIXES sets them.";
+    PathNotAllowed = "PATH_NOT_ALLOWED", "Write only below the prefixes in details.allowed; WIKI_ALLOWED_MUTATION_PATH_PREFIXES or this client's grant sets them.";
     /// The page, or the place it shall move to, lies below a denied prefix.
     PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
     /// A rule of the operator denies the write; `details.rule` names it, `details.why` says why it stands.

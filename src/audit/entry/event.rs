@@ -124,22 +124,21 @@ pub struct PersonId {
 impl Client {
     /// True if this is one of its names, in any letter case, or the subject of the person behind it.
     pub fn is_called(&self, name: &str) -> bool {
-        let is_person = self.person.as_ref().is_some_and(|it| it.subject == name);
-        let name = name.to_lowercase();
-        is_person || self.all_names().any(|own| own.to_lowercase() == name)
+        self.is_among(self.all_names(), name)
     }
 
     /// The same by authenticated names alone, if it has one: a name that a client gave itself is not a named
     /// client's.
     pub fn is_known_as(&self, name: &str) -> bool {
-        let known = Self {
-            name: self
-                .subject
-                .as_ref()
-                .map_or_else(|| self.name.clone(), |_| String::new()),
-            ..self.clone()
-        };
-        known.is_called(name)
+        // Its own name is the first.
+        let own = usize::from(self.is_known());
+        self.is_among(self.all_names().skip(own), name)
+    }
+
+    fn is_among<'a>(&self, mut names: impl Iterator<Item = &'a str>, name: &str) -> bool {
+        let is_person = self.person.as_ref().is_some_and(|it| it.subject == name);
+        let name = name.to_lowercase();
+        is_person || names.any(|own| own.to_lowercase() == name)
     }
 
     /// Its own name, its authenticated one, and the first part of that: of a delegate its maker's.

@@ -54,8 +54,7 @@ impl ProposalFilter {
             let mut changes = proposal.changes();
             changes.any(|one| prefix.holds(&one.locale, &one.path))
         };
-        // A name that a client gave itself is not a named client's.
-        let is_by = |name: &String| name == proposal.client.shown();
+        let is_by = |name: &String| proposal.client.is_known_as(name);
         self.client.as_ref().is_none_or(is_by) && self.path.as_ref().is_none_or(is_below)
     }
 }

@@ -99,7 +99,7 @@ impl SessionRules {
             Writes::Refused(why) => format!("nothing can be written ({why})"),
             Writes::Gets(PolicyLevel::Off) => "nothing can be written".to_owned(),
             Writes::Gets(PolicyLevel::DryRun) => format!(
-                "a write{place} ends as a preview, kept as a proposal that only the operator can apply"
+                "a write{place} ends as a preview, kept as a proposal that people decide on"
             ),
             Writes::Gets(PolicyLevel::Preview) => format!(
                 "a write{place} answers with a preview and is sent when called again with its confirm token"

@@ -137,7 +137,7 @@ impl Asking<'_> {
                     Code::ApprovalDenied,
                     "A person must say yes to this write, and this client cannot ask anybody.",
                 )
-                .hint("Tell the user: use a client that supports MCP elicitation, or have the operator set WIKI_CONFIRM_FALLBACK=preview.")
+                .hint("Tell the user: use a client that supports MCP elicitation, or have the operator set WIKI_CONFIRM_FALLBACK=preview, or take confirm = person out of this client's grant.")
                 .detail("reason", "cannot_ask"),
             )),
         }

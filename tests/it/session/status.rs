@@ -52,8 +52,7 @@ pub(crate) async fn status<C: Service<RoleClient>>(served: &Served<C>) -> Value 
 async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
     let wiki = sample_wiki().await;
     let preview = "answers with a preview and is sent when called again with its confirm token (level preview: you may confirm by yourself)";
-    let proposal =
-        "ends as a preview, kept as a proposal that only the operator can apply (level dry_run)";
+    let proposal = "ends as a preview, kept as a proposal that people decide on (level dry_run)";
     let no_index = "the content of pages is not indexed";
     for (settings, says, level) in json_rows::<(BTreeMap<&str, &str>, &str, &str)>(&json!([
         [{}, format!("a write {preview}; {no_index}"), "preview"],
