@@ -183,7 +183,9 @@ impl Layers {
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let file = self.file.as_ref().and_then(|file| file.warning.clone());
         let unknown = names_in_environment().filter_map(|name| unknown_name(&name));
-        file.into_iter().chain(unknown)
+        let oauth = self.source().tables().oauth;
+        let grants = oauth.map(|oauth| oauth.warnings()).unwrap_or_default();
+        file.into_iter().chain(unknown).chain(grants)
     }
 }
 

@@ -256,7 +256,8 @@ impl Settings {
     }
 }
 
-/// A warning for each rule that can match no change, and for each path of a rule that probably matches none.
+/// A warning for each rule that can match no change, and for each path of a rule that probably matches no
+/// page.
 fn idle(policy: &Policy, signs_in: bool) -> Vec<String> {
     let allowed = policy.allowed.as_deref();
     let mut warnings = Vec::new();

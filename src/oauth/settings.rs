@@ -7,6 +7,7 @@ use url::Url;
 use super::claims::PersonClaims;
 use crate::audit::Role;
 use crate::gates::Grant;
+use crate::page::Prefix;
 use crate::wiki::is_safe_place;
 use crate::words::words;
 
@@ -92,6 +93,39 @@ impl OauthSettings {
             .ok_or_else(|| fault.to_owned())
     }
 
+    /// True if a token is judged as by these other settings.
+    pub fn judges_as(&self, other: &Self) -> bool {
+        (&self.issuer, &self.audiences) == (&other.issuer, &other.audiences)
+            && (&self.scopes, &self.groups_claim) == (&other.scopes, &other.groups_claim)
+    }
+
+    /// A warning for each grant that holds for nobody, and for each of their paths that probably matches no
+    /// page.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut is_for_everybody = false;
+        for grant in &self.grants {
+            if is_for_everybody {
+                warnings.push("a grant behind one for everybody never holds".to_owned());
+            }
+            is_for_everybody |= grant.is_for_everybody();
+            let may = &grant.may;
+            let lists = [&may.prefixes, &may.read_prefixes, &may.denied_read_prefixes];
+            let prefixes = lists.into_iter().flatten().flatten();
+            warnings.extend(prefixes.filter_map(|text| {
+                let doubt = Prefix::parse(text).ok()?.doubt()?;
+                Some(format!("a grant has {text:?}, {doubt}"))
+            }));
+        }
+        warnings
+    }
+
+    /// True if everybody whom these other settings let in may do at least what they do there. Grants
+    /// that come behind those of there take nothing from anybody.
+    pub fn grants_all_of(&self, other: &Self) -> bool {
+        self.judges_as(other) && self.grants.starts_with(&other.grants)
+    }
+
     /// The grant of a person: the first that matches.
     ///
     /// # Errors
@@ -114,6 +148,11 @@ impl OauthSettings {
 }
 
 impl PersonGrant {
+    /// True if it names nobody, and so matches everybody.
+    const fn is_for_everybody(&self) -> bool {
+        self.groups.is_empty() && self.subjects.is_empty() && self.email_domains.is_empty()
+    }
+
     fn matches(&self, claims: &PersonClaims) -> bool {
         let domain = || claims.email.as_ref()?.rsplit_once('@').map(|(_, it)| it);
         let is_of_domain = |own: &str| {

@@ -8,7 +8,7 @@ use super::schema::{self, ROLES};
 use crate::audit::Role;
 use crate::gates::{ClientConfirm, Grant};
 use crate::oauth::{OauthScopes, OauthSettings, PersonGrant};
-use crate::tools::{Toolset, tools_of};
+use crate::tools::{ToolSelection, Toolset, tools_of};
 
 /// The most grants.
 const MOST_GRANTS: usize = 200;
@@ -99,6 +99,11 @@ fn grant(row: &mut TableReader<'_>) -> PersonGrant {
         tools: texts("tools"),
         ..Grant::default()
     };
+    let tools = may.tools.as_ref();
+    let known = tools.map(|tools| ToolSelection::default().add(&tools.join(",")));
+    if let Some(Err(fault)) = known {
+        row.fault(format!("a grant's tools {fault}"));
+    }
     let email_domains = row.list("email_domains", domain);
     let role = row.word("role", ROLES);
     let toolsets = row.list("toolsets", Toolset::parse_list);

@@ -86,7 +86,7 @@ fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
     let start = "[oauth]\nissuer = \"https://id.example.com\"\naudiences = [\"https://g/mcp\"]\n";
     let text = format!(
         "{start}review_client_id = \"page\"\nreview_secret_file = \"page.secret\"\n[[oauth.grants]]\n\
-         groups = [\"docs\"]\nrole = \"agent\"\nwrite = true\ntoolsets = [\"undo\"]\ntools = [\"x\"]\nrate = 9\n\
+         groups = [\"docs\"]\nrole = \"agent\"\nwrite = true\ntoolsets = [\"undo\"]\ntools = [\"custom_x\"]\nrate = 9\n\
          [[oauth.grants]]\neverybody = true\nrole = \"reviewer\"\ndecides_own = true\n"
     );
     let oauth = read(&text).unwrap().oauth.unwrap();
@@ -98,7 +98,9 @@ fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
         panic!("{:?}", oauth.grants);
     };
     let tools = writer.may.tools.as_ref().unwrap();
-    assert!(tools.contains(&"x".to_owned()) && tools.contains(&"wikijs_undo_write".to_owned()));
+    assert!(
+        tools.contains(&"custom_x".to_owned()) && tools.contains(&"wikijs_undo_write".to_owned())
+    );
     assert!(!writer.may.read_only && writer.may.rate == Some(9));
     assert!(reviewer.decides_own && !reviewer.may.read_only);
     for (more, fault) in [
@@ -129,6 +131,10 @@ fn people_get_grants_and_every_word_that_cannot_be_meant_is_told() {
         (
             "[[oauth.grants]]\neverybody = true\n",
             "4: a grant needs role",
+        ),
+        (
+            "[[oauth.grants]]\neverybody = true\nrole = \"agent\"\ntools = [\"get_page_by_path\"]\n",
+            "4: a grant's tools has \"get_page_by_path\", which is no tool; did you mean wikijs_get_page_by_path?",
         ),
         (
             "[[oauth.grants]]\neverybody = true\nrole = \"auditor\"\nwrite = true\n",
