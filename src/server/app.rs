@@ -189,14 +189,17 @@ impl App {
         Ok(Self {
             key_watch: None,
             mirror: None,
-            ..self.apart(self.wiki.with_key(key)?)
+            ..self.apart(self.wiki.with_key(key)?, |index| self.writer.for_key(index))
         })
     }
 
-    /// The same server with the same key, for callers who may read only within a rule.
+    /// The same server with the same key, for callers who may read only within a rule. What a session read
+    /// stays known when its bounds change.
     #[must_use]
     pub fn within(&self, rule: &ReadRule) -> Self {
-        self.apart(self.wiki.within(rule))
+        let policy = self.desk.policy().clone();
+        let writer = |index: &_| self.writer.renewed(index, policy, false);
+        self.apart(self.wiki.within(rule), writer)
     }
 
     /// Makes the handle for a reviewer's decisions: the same wiki and log, limited to what the
@@ -222,10 +225,10 @@ impl App {
         }
     }
 
-    fn apart(&self, wiki: Wiki) -> Self {
+    fn apart(&self, wiki: Wiki, writer: impl FnOnce(&Arc<ContentIndex>) -> Writer) -> Self {
         let wiki = Arc::new(wiki);
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
-        let writer = Arc::new(self.writer.for_key(&index));
+        let writer = Arc::new(writer(&index));
         Self {
             desk: Arc::clone(writer.desk()),
             writer,

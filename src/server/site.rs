@@ -158,6 +158,20 @@ impl Site {
         }
     }
 
+    /// Tells those whose tools changed since what bounds their clients did.
+    pub(super) fn follow_clients(&self) {
+        let mut told = self.told.lock();
+        told.retain(|one| one.ear.is_there());
+        for one in &mut *told {
+            // Whoever may not call any more learns it from the next call.
+            let Some(now) = one.visit.now() else { continue };
+            if now.listed() != one.visit.listed() {
+                one.ear.tell();
+            }
+            one.visit = now;
+        }
+    }
+
     /// Asks the wiki again for what the operator's own queries wait for, and tells those whose
     /// tools changed.
     async fn ask_again(&self) -> Result<(), Unasked> {

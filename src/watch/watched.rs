@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::looks::{ListPoller, ObservedPage, PageListSnapshot, WatchedPath};
-use crate::page::PageReading;
+use crate::page::{Locale, PagePath, PageReading};
 use crate::watch::WatchPace;
 use crate::wiki::{Wiki, WikiError};
 
@@ -124,6 +124,11 @@ impl Watch {
 
     pub(super) fn pace(&self) -> WatchPace {
         self.common.pace
+    }
+
+    /// True if the key sees a page.
+    pub async fn sees(&self, place: &(Locale, PagePath)) -> bool {
+        self.listed(place).await.is_ok()
     }
 
     /// A page that the key sees, by a list of the last minute or, if it is missing there, by a new

@@ -264,15 +264,17 @@ impl ClientRegistry {
         Ok(member)
     }
 
-    /// True if a delegate or a person may call, by the last look at the delegates, of which there is one a second.
-    pub(in crate::server) fn still_has(&self, id: ClientId) -> bool {
+    /// The client, person or delegate of an id as they may call at this moment, by the last look at the
+    /// delegates, of which there is one a second. It counts as no use of theirs.
+    pub(in crate::server) fn present(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
         let state = self.within(Duration::ZERO);
-        if state.people.clients().any(|client| client.id == id) {
-            return true;
+        let named = state.clients.iter().filter(|client| !client.has_ended());
+        let mut known = named.chain(state.people.clients());
+        if let Some(client) = known.find(|client| client.id == id) {
+            return Some(Arc::clone(client));
         }
-        let own = state.family.iter().find(|line| line.id() == id);
-        let own = own.and_then(|line| state.live(line));
-        own.is_some_and(|own| own.standing().is_some())
+        let own = state.family.iter().find(|line| line.id() == id)?;
+        state.live(own)?.standing().cloned()
     }
 
     /// A client that came, which is noted.

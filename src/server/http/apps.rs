@@ -85,7 +85,7 @@ impl Apps {
             let Some((of, fresh)) = fresh else {
                 return false;
             };
-            one.app = Arc::new(one.app.followed_by(fresh));
+            one.app = Arc::new(fresh);
             one.of = Arc::clone(of);
             true
         });
@@ -126,6 +126,13 @@ impl Apps {
                 known.remove(place);
             }
         }
+    }
+
+    /// The app of a key that a client brought, by the word that tells keys apart, if it is still kept.
+    pub(super) fn of_key(&self, word: &str) -> Option<Arc<App>> {
+        let known = self.known.lock();
+        let found = known.iter().find(|one| hex::encode(&one.digest) == word);
+        found.map(|one| Arc::clone(&one.app))
     }
 
     /// The app of a client's key, and a word that tells keys apart; `None` if the text cannot be a

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use axum::Extension;
 use axum::extract::{Path, Request, State};
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::super::clients::client_record::ClientRecord;
 use super::super::clients::secret::TOKEN_PREFIX;
 use super::super::delegates::delegations::Delegations;
-use super::super::mcp::caller::CallerContext;
+use super::super::mcp::caller::{CallerContext, CallerLookup, CallerNow};
 use super::super::mcp::site_directory::Directory;
 use super::super::{App, Site};
 use super::address::origin_of;
@@ -76,6 +76,33 @@ pub(super) struct Callers {
     state: Arc<HttpState>,
     /// The apps of callers, by site.
     apps: Mutex<HashMap<u64, Arc<Apps>>>,
+}
+
+/// A caller as its next call would find it.
+#[derive(Debug)]
+struct PresentCaller {
+    callers: Weak<Callers>,
+    site: Weak<Site>,
+    client: Option<ClientId>,
+    /// The word for the key that it brought.
+    key: Option<String>,
+}
+
+impl CallerLookup for PresentCaller {
+    fn now(&self) -> Option<CallerNow> {
+        let (callers, site) = (self.callers.upgrade()?, self.site.upgrade()?);
+        let present = |id| callers.state.clients.as_ref()?.present(id);
+        let client = match self.client {
+            Some(id) => Some(present(id).filter(|it| it.sees(&site, &callers.state.sites))?),
+            None => None,
+        };
+        let (apps, app) = callers.apps(&site);
+        let app = match &self.key {
+            Some(key) => apps.of_key(key)?,
+            None => app,
+        };
+        Some((apps.within(client.as_deref(), app), client))
+    }
 }
 
 /// The layer `client`: lets agents through, and callers without a name where none is needed.
@@ -155,6 +182,12 @@ impl Callers {
             return Err(HttpRefusal::bad_request(why));
         }
         let own = own_key(&apps, name, headers, settings.has_caller_keys)?;
+        let later = PresentCaller {
+            callers: Arc::downgrade(self),
+            site: Arc::downgrade(&site),
+            client: client.as_ref().map(|client| client.id),
+            key: own.as_ref().map(|(_, key)| key.clone()),
+        };
         let (app, owner, subject) = match own {
             None => (app, name.to_owned(), named),
             Some((app, key)) => {
@@ -187,6 +220,7 @@ impl Callers {
             address: Some(address.to_string()),
             family: delegations.clone().map(|own| -> Arc<dyn Family> { own }),
             review: page_host::url_for(&self.state, peer, headers),
+            later: Some(Arc::new(later)),
             ..CallerContext::alone(app, called_in)
         };
         let (callers, own, of_session) = (Arc::clone(self), context.clone(), session.clone());

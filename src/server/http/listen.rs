@@ -21,7 +21,7 @@ use super::page_host;
 use super::router::router;
 use super::state::{HttpState, issuer};
 use crate::config::ServeSettings;
-use crate::oauth::IssuerTimes;
+use crate::oauth::{IssuerTimes, OauthSettings};
 
 /// A server over HTTP that has not begun.
 pub struct HttpServer {
@@ -49,7 +49,18 @@ impl HttpReload {
     /// Takes settings over.
     pub(in crate::server) fn take(&self, settings: ServeSettings) {
         self.0.take_settings(settings);
+        for site in self.0.sites.all().iter() {
+            site.follow_clients();
+        }
         page_host::announce_url(&self.0);
+    }
+
+    /// True if these settings of people's sign-in, which are not in force yet, let fewer people in than
+    /// now, or let them do less.
+    pub(in crate::server) fn is_narrowed_by(&self, new: Option<&OauthSettings>) -> bool {
+        let now = self.0.settings();
+        let now = now.oauth.as_deref();
+        now.is_some_and(|now| new.is_none_or(|new| !new.grants_all_of(now)))
     }
 
     /// The settings that let fewer callers in than now, and take a restart.

@@ -155,7 +155,7 @@ pub(super) async fn answer(
     // whoever ends them.
     let response = until(end, response);
     Ok(match ending {
-        Some((clients, id)) => while_so(move || clients.still_has(id), response),
+        Some((clients, id)) => while_so(move || clients.present(id).is_some(), response),
         None => response,
     })
 }

@@ -1,6 +1,7 @@
 //! Holds a caller's identity and rights.
 
 use std::any::Any;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
@@ -19,6 +20,15 @@ use crate::write::{Asker, Caller, Extent, Family, SiteDirectory};
 
 /// The tools without which a session may not read pages as resources either.
 const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
+
+/// What would answer the next call of a caller: its app, and the caller as a client.
+pub(in crate::server) type CallerNow = (Arc<App>, Option<Arc<ClientRecord>>);
+
+/// Finds what holds for a caller between its calls, for what is told unasked.
+pub(in crate::server) trait CallerLookup: Debug + Send + Sync {
+    /// What holds at this moment; `None` if it may not call any more.
+    fn now(&self) -> Option<CallerNow>;
+}
 
 /// A caller's identity and rights.
 #[derive(Debug, Clone)]
@@ -39,6 +49,8 @@ pub(in crate::server) struct CallerContext {
     pub(in crate::server) sites: Option<Arc<dyn SiteDirectory>>,
     /// The site whose name its tools have, if its client has several.
     pub(in crate::server) called: Option<SiteName>,
+    /// What holds for it later; `None` if that is what holds now.
+    pub(in crate::server) later: Option<Arc<dyn CallerLookup>>,
     /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
@@ -57,6 +69,7 @@ impl CallerContext {
             family: None,
             sites: None,
             called: None,
+            later: None,
             review: None,
             _held: None,
         }
@@ -69,6 +82,19 @@ impl CallerContext {
             sites: None,
             ..self.clone()
         }
+    }
+
+    /// The same caller under what holds at this moment; `None` if it may not call any more.
+    pub(in crate::server) fn now(&self) -> Option<Self> {
+        let Some(later) = &self.later else {
+            return Some(self.clone());
+        };
+        let (app, client) = later.now()?;
+        Some(Self {
+            app,
+            client,
+            ..self.clone()
+        })
     }
 
     /// The same with what another app offers.

@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use axum::http::request::Parts;
 use futures_util::FutureExt;
@@ -23,7 +23,7 @@ use tracing::Instrument as _;
 use super::super::call_metrics::Called;
 use super::super::delegates::delegations::Delegations;
 use super::super::site::{Site, Sites};
-use super::caller::CallerContext;
+use super::caller::{CallerContext, CallerLookup, CallerNow};
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
 use super::site_directory::Directory;
@@ -52,6 +52,21 @@ pub struct Handler {
     site: Option<SiteName>,
     /// The pages that its client subscribed to.
     subscriptions: Subscriptions,
+}
+
+/// The site of a connection's only client.
+#[derive(Debug)]
+struct OwnSite {
+    /// The sites keep this themselves.
+    sites: Weak<Sites>,
+    site: Option<SiteName>,
+}
+
+impl CallerLookup for OwnSite {
+    fn now(&self) -> Option<CallerNow> {
+        let site = self.site.as_ref().map(SiteName::as_str);
+        Some((self.sites.upgrade()?.find(site)?.app(), None))
+    }
 }
 
 impl Handler {
@@ -92,6 +107,10 @@ impl Handler {
             sites: Some(Directory::of_all(&app, &self.sites, session)),
             called: self.site.clone(),
             family: Some(Arc::new(Delegations::over_stdio(&site))),
+            later: Some(Arc::new(OwnSite {
+                sites: Arc::downgrade(&self.sites),
+                site: self.site.clone(),
+            })),
             ..CallerContext::alone(app, session.clone())
         })
     }

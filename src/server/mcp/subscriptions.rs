@@ -74,7 +74,8 @@ impl Subscriptions {
         add(visit, &watcher, uri, None).await?;
         if open.is_none() {
             let mut passing_on = JoinSet::new();
-            passing_on.spawn(pass_on(Arc::clone(&watcher), peer.clone()));
+            let told = (peer.clone(), visit.lasting());
+            passing_on.spawn(pass_on(Arc::clone(&watcher), told));
             *open = Some(SessionSubscription {
                 watcher,
                 _passing_on: passing_on,
@@ -117,6 +118,9 @@ impl Subscriptions {
         let tell = async {
             loop {
                 let uri = watcher.next().await;
+                if !may_still_read(visit, &uri).await {
+                    continue;
+                }
                 let told = context.sink().notify_resource_updated(&*uri);
                 // A client that accepts nothing now learns of the next change.
                 let _ = tokio::time::timeout(PATIENCE, told).await;
@@ -186,9 +190,22 @@ async fn add(
     Err(resources::refused(visit, failure).await)
 }
 
-async fn pass_on(watcher: Arc<Watcher>, peer: Peer<RoleServer>) {
+/// True unless a caller lost the right to read a page since it subscribed. A page that is gone is told of
+/// to whoever is bounded as before.
+async fn may_still_read(visit: &CallerContext, uri: &str) -> bool {
+    let (Some(now), Some(place)) = (visit.now(), uri::parse(uri)) else {
+        return false;
+    };
+    now.may_read_resources().is_ok()
+        && (now.app.wiki.scope() == visit.app.wiki.scope() || now.app.watch.sees(&place).await)
+}
+
+async fn pass_on(watcher: Arc<Watcher>, (peer, visit): (Peer<RoleServer>, CallerContext)) {
     loop {
         let uri = watcher.next().await;
+        if !may_still_read(&visit, &uri).await {
+            continue;
+        }
         let changed = ResourceUpdatedNotificationParam::new(&*uri);
         let told = peer.notify_resource_updated(changed);
         // A client that accepts nothing now learns of the next change.

@@ -21,7 +21,7 @@ const DOCS: &str = "wikijs://en/docs";
 
 /// A client that passes on which addresses it is told of.
 #[derive(Debug, Clone)]
-struct Listening(UnboundedSender<String>);
+pub(crate) struct Listening(pub(crate) UnboundedSender<String>);
 
 impl ClientHandler for Listening {
     async fn on_resource_updated(
@@ -41,7 +41,7 @@ async fn listening(setup: Setup) -> (Served<Listening>, UnboundedReceiver<String
     (served, heard)
 }
 
-async fn subscribe(client: &Peer<RoleClient>, uri: &str) -> Result<(), ServiceError> {
+pub(crate) async fn subscribe(client: &Peer<RoleClient>, uri: &str) -> Result<(), ServiceError> {
     client.subscribe(SubscribeRequestParams::new(uri)).await
 }
 
@@ -50,12 +50,12 @@ async fn unsubscribe(client: &Peer<RoleClient>, uri: &str) {
     client.unsubscribe(request).await.unwrap();
 }
 
-async fn next(heard: &mut UnboundedReceiver<String>) -> String {
+pub(crate) async fn next(heard: &mut UnboundedReceiver<String>) -> String {
     let told = tokio::time::timeout(Duration::from_secs(20), heard.recv());
     told.await.unwrap().unwrap()
 }
 
-fn rewrite(wiki: &DemoWiki, path: &str) {
+pub(crate) fn rewrite(wiki: &DemoWiki, path: &str) {
     let id = id_of(wiki, path);
     wiki.with_store(|store| store.rewrite(id, |page| page.content.push_str("more\n")));
 }

@@ -24,7 +24,7 @@ use wikijs_gate::server::{App, Handler, Reload, Site, Sites};
 use crate::http::hosted::{Answer, call, initialize, speaking};
 use crate::prelude::*;
 use crate::review::{Browser, reviewer};
-use crate::session::subscriptions::MODERN;
+use crate::session::subscriptions::{Listening, MODERN, next, rewrite, subscribe};
 
 /// A server of a settings file.
 pub(crate) struct Many {
@@ -723,6 +723,39 @@ async fn exactly_the_sessions_whose_tools_changed_are_told() {
     assert!(second_heard.try_recv().is_err());
     let quiet = tokio::time::timeout(Duration::from_millis(1), at_b.next()).await;
     assert!(quiet.is_err(), "{quiet:?}");
+}
+
+#[tokio::test]
+async fn nobody_is_told_of_a_page_that_they_may_not_read_any_more() {
+    let wiki = wiki_of(&[("home", "# Home\n"), ("docs/a", "A\n")]).await;
+    let with = |more: &str| sites_of(more, &[&wiki]);
+    let many = Many::start(&with("")).await;
+    let site = many.sites.find(Some("a")).unwrap();
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let handler = Handler::alone(
+        Sites::new(vec![Arc::clone(&site)], None),
+        SessionId::new("x"),
+    );
+    tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+    let (told, mut heard) = unbounded_channel();
+    let client = Listening(told).serve(ours).await.unwrap();
+    for page in ["home", "docs/a"] {
+        subscribe(&client, &format!("wikijs://en/{page}"))
+            .await
+            .unwrap();
+    }
+    let denied = with("denied_read_path_prefixes = [\"docs\"]\n");
+    assert_eq!(many.change(&denied).await, None);
+    rewrite(&wiki, "docs/a");
+    rewrite(&wiki, "home");
+    site.app().watch.written();
+    assert_eq!(next(&mut heard).await, "wikijs://en/home");
+    assert!(heard.is_empty());
+    // A right that comes back brings the page back.
+    assert_eq!(many.change(&with("")).await, None);
+    rewrite(&wiki, "docs/a");
+    site.app().watch.written();
+    assert_eq!(next(&mut heard).await, "wikijs://en/docs/a");
 }
 
 /// A settings file of two sites, told step by step: what docs/sites.md shows.
