@@ -126,12 +126,10 @@ impl File {
                 format!("no TOML: {}", error.message()),
             )]
         })?;
-        let mut faults = Vec::new();
         let mut entries = Vec::new();
-        let tables = tables::read(table.get_ref(), path).unwrap_or_else(|found| {
-            faults.extend(found.into_iter().map(|(at, fault)| fault_at(at, fault)));
-            Tables::default()
-        });
+        let (tables, found) = tables::read(table.get_ref(), path);
+        let found = found.into_iter().map(|(at, fault)| fault_at(at, fault));
+        let mut faults: Vec<String> = found.collect();
         let mut sift =
             |key: &Spanned<_>, value, entries: &mut Vec<FileSetting>, in_site| match entry(
                 text, key, value, path, in_site,

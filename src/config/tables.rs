@@ -51,11 +51,8 @@ pub struct Tables {
     pub oauth: Option<OauthSettings>,
 }
 
-/// Reads the tables of a settings file.
-///
-/// # Errors
-/// All faults.
-pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<TableFault>> {
+/// Reads the tables of a settings file: as much as can be understood, and all faults.
+pub(super) fn read(table: &DeTable<'_>, file: &Path) -> (Tables, Vec<TableFault>) {
     let mut faults = Vec::new();
     let mut whole = TableReader::of_file(table, &mut faults);
     let checks = whole.named_rows(
@@ -75,16 +72,13 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Table
         faults.push((first, fault));
         RuleBook::default()
     });
-    if faults.is_empty() {
-        Ok(Tables {
-            rules,
-            checks,
-            notify,
-            oauth,
-        })
-    } else {
-        Err(faults)
-    }
+    let tables = Tables {
+        rules,
+        checks,
+        notify,
+        oauth,
+    };
+    (tables, faults)
 }
 
 fn rule(row: &mut TableReader<'_>, checks: &[CheckCommand]) -> Option<Rule> {

@@ -166,8 +166,14 @@ impl Reload {
             return vec!["the site"];
         };
         let mut closed = new.stricter_gates((app.desk.policy(), &app.own_tools.surface));
-        if let (Some(serve), Ok(new)) = (&self.serve, ServeSettings::read(&new.source())) {
+        let Some(serve) = &self.serve else {
+            return closed;
+        };
+        if let Ok(new) = ServeSettings::read(&new.source()) {
             closed.extend(serve.closed_by(&new));
+        }
+        if serve.is_narrowed_by(new.source().tables().oauth.as_ref()) {
+            closed.push("oauth");
         }
         closed
     }

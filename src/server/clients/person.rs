@@ -93,7 +93,11 @@ fn scoped(
 /// The people whose tokens came, until these end, with all that they were granted. They are the
 /// makers of their delegates.
 #[derive(Debug, Default)]
-pub(in crate::server) struct PresentPeople(HashMap<ClientId, PresentPerson>);
+pub(in crate::server) struct PresentPeople {
+    known: HashMap<ClientId, PresentPerson>,
+    /// The settings by which their tokens were judged.
+    settings: Option<OauthSettings>,
+}
 
 #[derive(Debug)]
 struct PresentPerson {
@@ -113,8 +117,11 @@ impl PresentPeople {
         settings: &OauthSettings,
         thinking: Duration,
     ) -> Result<Arc<ClientRecord>, NoGrant> {
+        if self.settings.is_none() {
+            self.settings = Some(settings.clone());
+        }
         let id = client_id(&claims);
-        let before = self.0.get(&id).map(|before| &before.claims);
+        let before = self.known.get(&id).map(|before| &before.claims);
         let is_latest = before.is_none_or(|before| before.issued <= claims.issued);
         let is_news = is_latest && before != Some(&claims);
         let grant = match (settings.grant_for(&claims), before) {
@@ -124,29 +131,36 @@ impl PresentPeople {
                 let expires = before.expires.max(claims.expires);
                 let claims = PersonClaims { expires, ..claims };
                 let client = None;
-                self.0.insert(id, PresentPerson { claims, client });
+                self.known.insert(id, PresentPerson { claims, client });
                 return Err(none);
             }
             (Err(none), _) => return Err(none),
         };
         let call = scoped(&claims, grant, (&settings.scopes, thinking))
             .map_err(|fault| unusable(&fault))?;
-        if is_news {
+        // One that may not even read is refused, and stands for nobody.
+        if is_news && claims.has_scope(&settings.scopes.read) {
             let client = record(&claims, grant, thinking).map_err(|fault| unusable(&fault))?;
             let client = Some(Arc::new(client));
             self.make_room();
-            self.0.insert(id, PresentPerson { claims, client });
+            self.known.insert(id, PresentPerson { claims, client });
         }
         Ok(Arc::new(call))
     }
 
-    /// Takes over other settings: whoever has no grant any more is gone.
+    /// Takes over other settings: whoever has no grant any more is gone, and everybody until their next
+    /// call if tokens are judged otherwise.
     pub(in crate::server) fn follow(
         &mut self,
         settings: Option<&OauthSettings>,
         thinking: Duration,
     ) {
-        self.0.retain(|_, person| {
+        let judged = self.settings.as_ref().zip(settings);
+        if judged.is_some_and(|(old, new)| !new.judges_as(old)) {
+            self.known.clear();
+        }
+        self.settings = settings.cloned();
+        self.known.retain(|_, person| {
             let settings = settings.filter(|it| it.issuer == person.claims.issuer);
             let grant = settings.and_then(|it| it.grant_for(&person.claims).ok());
             let client = grant.and_then(|grant| record(&person.claims, grant, thinking).ok());
@@ -158,16 +172,19 @@ impl PresentPeople {
 
     /// The clients of all whose tokens have not ended.
     pub(in crate::server) fn clients(&self) -> impl Iterator<Item = &Arc<ClientRecord>> {
-        let all = self.0.values().filter_map(|person| person.client.as_ref());
+        let all = self
+            .known
+            .values()
+            .filter_map(|person| person.client.as_ref());
         all.filter(|client| !client.has_ended())
     }
 
     fn make_room(&mut self) {
-        if self.0.len() >= MOST_PEOPLE {
-            let all = self.0.iter();
+        if self.known.len() >= MOST_PEOPLE {
+            let all = self.known.iter();
             let first = all.min_by_key(|(_, person)| person.claims.expires);
             if let Some(first) = first.map(|(id, _)| *id) {
-                self.0.remove(&first);
+                self.known.remove(&first);
             }
         }
     }

@@ -15,7 +15,7 @@ use super::kept::{DelegatesError, KeptDelegates};
 use super::live::{LiveDelegate, stdio_client, user_over_stdio};
 use super::request::{grant, in_words, tools};
 use super::serving::{ServerNotice, running};
-use crate::audit::{CallId, Client};
+use crate::audit::{CallId, Client, Role};
 use crate::error::{Code, Failure, Result};
 use crate::site::SiteName;
 use crate::store::on;
@@ -85,13 +85,18 @@ impl Delegations {
     /// The client as it is at this moment.
     fn maker(&self, clients: &ClientRegistry) -> Result<Arc<ClientRecord>> {
         let maker = clients.by_id(self.client.id);
-        let maker = maker.filter(|maker| maker.backs(&self.by));
+        let maker = maker.filter(|it| it.backs(&self.by) && it.role == Role::Agent);
         // The token of the call bounds what a person hands on.
         let maker = maker.map(|maker| match maker.person {
             Some(_) => Arc::clone(&self.client),
             None => maker,
         });
-        maker.ok_or_else(|| denied("This client was revoked.", "ended"))
+        maker.ok_or_else(|| {
+            denied(
+                "This client was revoked, or may not call tools any more.",
+                "ended",
+            )
+        })
     }
 
     /// What bounds this client over stdio, and the address of a server where the same bounds hold.

@@ -134,6 +134,7 @@ fn caller(client: &ClientRecord) -> Caller {
         name: "wikijs-gate".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         id: Some(client.id),
+        role: Some(client.role),
         subject: Some(client.name.clone()),
         person: client.person().cloned(),
         ..Client::default()

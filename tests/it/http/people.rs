@@ -503,15 +503,113 @@ async fn a_rule_is_for_a_person_by_name_or_subject() {
     }
 }
 
+/// A settings file of one site that writes, with these grants.
+fn file_of(wiki: &DemoWiki, issuer: &TestIssuer, names: &Names, grants: &str) -> String {
+    let (path, table) = (names.path(), issuer.table(grants));
+    let path = path.to_str().unwrap();
+    let sets = "toolsets = [\"pages\", \"delegate\", \"memory\"]\nmutations_enabled = true\nmutation_dry_run = false";
+    let site = site("a", wiki, "");
+    format!("serve_tokens_file = {path:?}\n{sets}\ndefault_site = \"a\"\n{table}\n{site}")
+}
+
+#[tokio::test]
+async fn a_grant_that_is_taken_away_pauses_writes_until_the_file_can_be_taken_over() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let text = |grants: &str| file_of(&wiki, &issuer, &names, grants);
+    let server = Many::start(&text(TEAM)).await;
+    let ada = issuer.caller(json!({}));
+    let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    let readers = "[[oauth.grants]]\ngroups = [\"readers\"]\nrole = \"agent\"\n";
+    let (narrower, gone) = (
+        TEAM.replace("docs\"]", "team\"]"),
+        TEAM.replace("docs-team", "others"),
+    );
+    let broken = "[[notify]]\nname = \"x\"\n";
+    let typo = readers.replace("groups", "grups");
+    for (grants, is_paused) in [
+        (format!("{narrower}{broken}"), true),
+        (format!("{gone}{broken}"), true),
+        (format!("{readers}{TEAM}{broken}"), true),
+        (format!("{TEAM}{typo}"), true),
+        // A grant behind those of now takes nothing from anybody.
+        (format!("{TEAM}{readers}{broken}"), false),
+        (format!("{TEAM}{broken}"), false),
+    ] {
+        assert!(server.change(&text(&grants)).await.is_some(), "{grants}");
+        let answer = server.hosted.call(&ada, UPDATE, change.clone()).await;
+        let code = answer.map_or_else(|error| error["code"].clone(), |_| Value::Null);
+        assert_eq!(code == "WRITES_PAUSED", is_paused, "{grants}: {code}");
+        assert_eq!(ask(&server.hosted, &ada).await.status, 200, "{grants}");
+    }
+    assert_eq!(server.change(&text(&gone)).await, None);
+    assert_eq!(ask(&server.hosted, &ada).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_delegate_of_a_person_waits_for_them_when_tokens_are_judged_otherwise() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let text = file_of(&wiki, &issuer, &names, TEAM);
+    let server = Many::start(&text).await;
+    let hosted = &server.hosted;
+    let ada = issuer.caller(json!({}));
+    let made = hosted
+        .call(&ada, DELEGATE, json!({ "task": "read" }))
+        .await
+        .unwrap();
+    let delegate = bearer(made["token"].as_str().unwrap());
+    let scopes = "[oauth]\nscopes = { read = \"other\" }\n";
+    for (other, status) in [
+        (
+            text.replace(AUDIENCE, "https://elsewhere.example.com/mcp"),
+            401,
+        ),
+        (text.replace("[oauth]\n", scopes), 403),
+    ] {
+        assert_eq!(ask(hosted, &delegate).await.status, 200);
+        assert_eq!(server.change(&other).await, None);
+        assert_eq!(ask(hosted, &delegate).await.status, 401);
+        // A refused call of its maker brings nothing back.
+        assert_eq!(ask(hosted, &ada).await.status, status);
+        assert_eq!(ask(hosted, &delegate).await.status, 401);
+        assert_eq!(server.change(&text).await, None);
+        assert_eq!(ask(hosted, &ada).await.status, 200);
+    }
+    assert_eq!(ask(hosted, &delegate).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_a_session_read_and_was_shown_stays_known_when_its_grant_is_narrowed() {
+    let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
+    let text = |grants: &str| file_of(&wiki, &issuer, &names, grants);
+    let server = Many::start(&text(TEAM)).await;
+    let hosted = &server.hosted;
+    let ada = hosted.open(&issuer.caller(json!({}))).await;
+    let id = id_of(&wiki, "docs/a");
+    hosted
+        .ok(&ada, "wikijs_get_page_by_id", json!({ "id": id }))
+        .await;
+    let retitled = json!({ "id": id, "title": "New" });
+    let shown = hosted.ok(&ada, UPDATE, retitled.clone()).await;
+    let narrower = TEAM.replace("prefixes", "read_prefixes = [\"docs\"]\nprefixes");
+    assert_eq!(server.change(&text(&narrower)).await, None);
+    let mut confirmed = retitled;
+    confirmed["confirm"] = shown["confirm"].clone();
+    let done = hosted.ok(&ada, UPDATE, confirmed).await;
+    assert_eq!(done["outcome"], "applied", "{done}");
+    wiki.with_store(|store| store.rewrite(id, |page| page.content.push_str("theirs\n")));
+    let mine = json!({ "id": id, "content": "Mine.\n" });
+    hosted
+        .fails(&ada, UPDATE, mine.clone(), "EDIT_CONFLICT")
+        .await;
+    // And back again.
+    assert_eq!(server.change(&text(TEAM)).await, None);
+    hosted.fails(&ada, UPDATE, mine, "EDIT_CONFLICT").await;
+}
+
 #[tokio::test]
 async fn a_delegate_of_a_person_works_and_ends_with_the_persons_grant() {
     let (wiki, issuer, names) = (wiki().await, TestIssuer::start().await, Names::new());
-    let text = |grants: &str| {
-        let (path, table) = (names.path(), issuer.table(grants));
-        let sets = "toolsets = [\"pages\", \"delegate\", \"memory\"]\nmutations_enabled = true\nmutation_dry_run = false";
-        let site = site("a", &wiki, "");
-        format!("serve_tokens_file = {path:?}\n{sets}\ndefault_site = \"a\"\n{table}\n{site}")
-    };
+    let text = |grants: &str| file_of(&wiki, &issuer, &names, grants);
     let server = Many::start(&text(TEAM)).await;
     let hosted = &server.hosted;
     let end = OffsetDateTime::now_utc().unix_timestamp() + 120;
