@@ -270,10 +270,9 @@ fn needs(change: &Change, is_list: bool) -> Vec<RequiredRights> {
         needs.push(RequiredRights::at(free_place(page), rights));
     }
     if let Some(page) = after.filter(|_| before.is_none() || change.moves()) {
+        // Fields are written where the page goes.
         let mut rights = vec![Right::WritePages];
-        if before.is_none() {
-            rights.extend(of_code(change));
-        }
+        rights.extend(of_code(change));
         needs.push(RequiredRights::at(free_place(page), rights));
     }
     needs.retain(|need| !need.rights.is_empty());
@@ -316,8 +315,9 @@ fn at_page(change: &Change, is_list: bool) -> Vec<Right> {
     }
     if change.moves() {
         needed.push(Right::ManagePages);
+    } else {
+        needed.extend(of_code(change));
     }
-    needed.extend(of_code(change));
     needed
 }
 

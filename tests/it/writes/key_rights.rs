@@ -92,6 +92,46 @@ async fn a_key_that_writes_but_neither_moves_nor_deletes_is_told_so_at_the_previ
     assert_eq!(mutations(&wiki), []);
 }
 
+#[tokio::test]
+async fn styles_are_written_where_a_page_goes_and_need_the_right_there() {
+    let wiki = wiki().await;
+    let all: Vec<&str> = { WRITES.into_iter() }
+        .chain(["write:styles", "write:scripts"])
+        .collect();
+    let key = wiki.key_with_each(&[(&READS, ""), (&all, "docs/"), (&WRITES, "legal/")]);
+    let served = Setup::at(&wiki.address(), &key).serve().await;
+    let moved = |path: &str| {
+        let a = id_of(&wiki, "docs/a");
+        json!({ "id": a, "path": path, "scriptCss": "b{color:red}" })
+    };
+    let refused = served.call(UPDATE, moved("legal/a")).await.unwrap_err();
+    assert_eq!(denied(&refused), ("write:styles", "legal/a"));
+    assert_eq!(mutations(&wiki), []);
+    served.confirmed(UPDATE, moved("docs/c")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_that_goes_where_the_key_sees_less_of_it_is_known_to_be_there() {
+    let wiki = wiki().await;
+    // Nobody may move or delete pages below `legal`.
+    let key = wiki.key_with_each(&[
+        (&READS, ""),
+        (&WRITES, "docs/"),
+        (&["write:pages"], "legal/"),
+    ]);
+    let served = Setup::at(&wiki.address(), &key)
+        .toolsets("pages,undo")
+        .serve()
+        .await;
+    let moved = json!({ "id": id_of(&wiki, "docs/a"), "path": "legal/a" });
+    let done = served.confirmed(UPDATE, moved).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    let admin = Setup::admin(&wiki).toolsets("pages,undo");
+    let admin = admin.in_dir_of(&served).serve().await;
+    is_applied(&admin, UNDO, json!({ "callId": done["callId"] })).await;
+    assert!(wiki.with_store(|store| store.page_at("en", "docs/a").is_some()));
+}
+
 /// A page with tags: the wiki's views go by rules of tags, its writes do not.
 #[tokio::test]
 async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {

@@ -238,6 +238,7 @@ async fn the_history_is_read_only_where_it_can_show_the_step() {
         after: std::borrow::Cow::Owned(page()),
         lost: &[],
         step: Operation::Update,
+        moves: false,
     };
     let nameless = || PageState { id: None, ..page() };
     // Nobody answers, so it was read where this fails.
