@@ -224,9 +224,14 @@ fn taken_back(group: &CallGroup, joint: char) -> Option<StoryLine> {
     let undone: Vec<&CallHistory> = undone.collect();
     let by = undone.first()?.undone_by?;
     let whole = undone.iter().any(|call| call.is_set()) || undone.len() == group.all().count();
+    let is_unknown = |call: &CallHistory| {
+        !call.is_set() && call.undone_by.is_none() && call.ending == CallOutcome::Unknown
+    };
     Some(line(
         "taken back",
-        if whole {
+        if whole && group.all().any(is_unknown) {
+            format!("all of it that is known to have been applied, by call {by}")
+        } else if whole {
             format!("all of it, by call {by}")
         } else {
             let pages = undone.iter().filter(|call| !call.is_set());

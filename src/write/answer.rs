@@ -14,6 +14,7 @@ use crate::view::{ChangeView, WriteTarget};
 use crate::words::{and_more, words};
 
 use super::caller::Extent;
+use super::stages::outcome::MOVED_TO;
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -337,6 +338,10 @@ impl SetMember {
             _ if self.stands_at.is_some() => Outcome::PartlyApplied,
             _ => Outcome::NotApplied,
         });
+        if let Some(path) = failure.details.get(MOVED_TO).and_then(Value::as_str) {
+            path.clone_into(&mut self.target.path);
+            self.stands_at = None;
+        }
         self.failure = Some(failure);
     }
 

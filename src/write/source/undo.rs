@@ -134,11 +134,13 @@ impl ChangeSource for UndoRequest {
                 force: true,
                 ..self.clone()
             };
-            let left = left_of_set(call.past, &forced, set).await?;
+            let (left, _) = left_of_set(call.past, &forced, set).await?;
             let left: HashSet<CallId> = left.iter().map(|one| one.call).collect();
             let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
             // What it leaves out the preview named.
-            let is_whole = asked.len().saturating_add(shown.batch().left_out.len()) >= left.len();
+            let named = shown.batch().left_out.iter();
+            let named = named.filter(|one| one.why != set::UNKNOWN).count();
+            let is_whole = asked.len().saturating_add(named) >= left.len();
             return Ok(asked.is_subset(&left) && is_whole);
         }
         let only = shown.first();
@@ -166,6 +168,8 @@ fn took_effect(story: &CallHistory) -> Result<()> {
     let may_be_sent = story.sent.is_some() || story.is_cut || story.has_unreadable;
     match story.outcome {
         Some(Outcome::Applied | Outcome::PartlyApplied) => Ok(()),
+        // A step before the unknown one is there, such as the move before an update.
+        Some(Outcome::Unknown) if story.last_applied().is_some() => Ok(()),
         Some(Outcome::Unchanged | Outcome::NotApplied) => {
             Err(nothing("That call changed nothing."))
         }

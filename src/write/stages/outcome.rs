@@ -12,6 +12,9 @@ use crate::wiki::WikiError;
 
 use super::verify::Settled;
 
+/// The detail that names the path of a page that was moved before the rest of its write failed.
+pub(crate) const MOVED_TO: &str = "movedTo";
+
 /// Warnings about an applied step.
 pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -99,7 +102,17 @@ pub(super) fn failure_of(settled: &Settled, kind: Operation, change: &Change) ->
         }
         Outcome::NotApplied => not_applied(settled),
         Outcome::PartlyApplied => partly_applied(settled, change),
-        Outcome::Unknown => unknown(settled),
+        Outcome::Unknown if kind == Operation::Update && change.moves() => moved_to(
+            unknown(
+                settled,
+                "The page was moved. Whether the rest of the write was applied could not be found out.",
+            ),
+            change,
+        ),
+        Outcome::Unknown => unknown(
+            settled,
+            "Whether the write was applied could not be found out.",
+        ),
     };
     let failure = failure.detail("outcome", settled.outcome.as_str());
     Some(failure.detail("operation", change.operation().as_str()))
@@ -125,7 +138,7 @@ fn only_moved(settled: &Settled, change: &Change) -> Failure {
         failure = failure.detail("cause", cause.code.as_str());
         failure.details.extend(cause.details);
     }
-    behind_the_move(failure, change)
+    behind_the_move(moved_to(failure, change), change)
 }
 
 fn not_applied(settled: &Settled) -> Failure {
@@ -250,16 +263,19 @@ fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
         .collect()
 }
 
-fn unknown(settled: &Settled) -> Failure {
+/// The same of a page that was moved, with its path now.
+fn moved_to(failure: Failure, change: &Change) -> Failure {
+    let path = change.after().map(|page| page.path.as_str());
+    failure.detail_if(MOVED_TO, path)
+}
+
+fn unknown(settled: &Settled, what: &str) -> Failure {
     let cause = settled.failure();
     let why = cause.as_ref().map_or(
         "The wiki answered with success, but the page could not be read back as promised.",
         |cause| cause.message.as_str(),
     );
-    let failure = Failure::new(
-        Code::OutcomeUnknown,
-        format!("Whether the write was applied could not be found out. {why}"),
-    );
+    let failure = Failure::new(Code::OutcomeUnknown, format!("{what} {why}"));
     failure.detail_if("cause", cause.map(|cause| cause.code.as_str()))
 }
 

@@ -376,6 +376,50 @@ async fn a_write_is_settled_in_time_by_a_wiki_that_falls_silent_after_it() {
 }
 
 #[tokio::test]
+async fn a_move_that_is_known_is_taken_back_though_the_rest_of_its_write_is_not() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,undo")).await;
+    let id = id_of(&wiki, "releases/2-4");
+    // The wiki's move gives it another title, which an update puts back (W14).
+    wiki.with_store(|store| "2-4".clone_into(&mut store.page_mut(id).unwrap().title));
+    faulty.on_mutation_number(1, Fault::new(Reach::Never, html(502)));
+    let moved = json!({ "id": id, "path": "releases/new" });
+    let failed = served.confirmed(UPDATE, moved).await.unwrap_err();
+    assert_eq!(failed["code"], "OUTCOME_UNKNOWN", "{failed}");
+    assert_eq!(failed["details"]["movedTo"], "releases/new", "{failed}");
+    faulty.recovers();
+    let call = json!({ "callId": failed["details"]["callId"] });
+    is_applied(&served, UNDO, call).await;
+    let back = wiki.with_store(|store| store.page(id).unwrap().clone());
+    assert_eq!((&*back.path, &*back.title), ("releases/2-4", "2-4"));
+}
+
+#[tokio::test]
+async fn of_a_set_with_an_unknown_change_the_others_are_taken_back() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,drafts,undo")).await;
+    let ids = ["home", "docs", "releases/2-4"].map(|path| id_of(&wiki, path));
+    let tags = || ids.map(|id| wiki.with_store(|store| store.page(id).unwrap().tags.clone()));
+    let before = tags();
+    faulty.on_mutation_number(1, Fault::new(Reach::Never, html(502)));
+    let tagged = json!({ "ids": ids, "addTags": ["new"] });
+    let failed = served.confirmed(BULK, tagged).await.unwrap_err();
+    assert_eq!(failed["code"], "OUTCOME_UNKNOWN", "{failed}");
+    says(&failed["hint"], "onConflict: \"skip\"");
+    faulty.recovers();
+    let mut undo = json!({ "callId": failed["details"]["callId"] });
+    let refused = fails(&served, UNDO, undo.clone(), "NOTHING_TO_UNDO").await;
+    says(&refused["hint"], "onConflict: \"skip\"");
+    undo["onConflict"] = "skip".into();
+    let done = served.confirmed(UNDO, undo).await.unwrap();
+    says(
+        &done["leftOut"][0]["why"],
+        "whether it was applied is not known",
+    );
+    assert_eq!(tags(), before);
+}
+
+#[tokio::test]
 async fn an_absurd_wait_that_is_asked_for_while_a_write_is_settled_breaks_nothing() {
     let wiki = sample_wiki().await;
     let (faulty, served) = served(&wiki, short).await;

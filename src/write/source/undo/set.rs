@@ -15,12 +15,16 @@ use crate::write::source::order::in_order;
 use crate::write::stages::rights::hindrance;
 use crate::write::undo::history::{NOT_ON_RECORD, WriteHistory, nothing};
 
-/// The applied changes of a set that were not taken back yet, the last first.
+/// The reason for leaving out a change.
+pub(super) const UNKNOWN: &str = "whether it was applied is not known; look at its page";
+
+/// The applied changes of a set that were not taken back yet, the last first; and those of which nobody knows
+/// whether they were applied.
 pub(super) async fn left_of_set(
     past: &WriteHistory,
     undo: &UndoRequest,
     set: CallId,
-) -> Result<Vec<CallHistory>> {
+) -> Result<(Vec<CallHistory>, Vec<CallHistory>)> {
     let calls = past.audit.calls.of_set(set).await?;
     for call in &calls {
         if !past.admits(call).await? {
@@ -33,24 +37,29 @@ pub(super) async fn left_of_set(
         let mut undoes = call.records.iter().filter_map(|record| record.undoes);
         !undoes.any(|undone| own.contains(&undone))
     };
-    let mut left: Vec<CallHistory> = calls.into_iter().filter(is_change).collect();
-    let is_unknown = |call: &CallHistory| matches!(call.outcome, Some(Outcome::Unknown) | None);
-    let is_sent = |call: &CallHistory| call.is_open || call.outcome.is_some();
-    if !undo.force
-        && let Some(unknown) = left.iter().find(|call| is_sent(call) && is_unknown(call))
-    {
+    let is_there = |call: &CallHistory| {
+        let is_unknown = call.outcome == Some(Outcome::Unknown);
+        call.outcome.is_some_and(Outcome::took_effect)
+            || is_unknown && call.last_applied().is_some()
+    };
+    let is_unknown = |call: &CallHistory| match call.outcome {
+        Some(Outcome::Unknown) => !is_there(call),
+        None => call.is_open,
+        Some(_) => false,
+    };
+    let changes: Vec<CallHistory> = calls.into_iter().filter(is_change).collect();
+    let (unknown, mut left): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_unknown);
+    if let Some(first) = unknown.first().filter(|_| !undo.force && !undo.skips) {
         return Err(nothing(
             "Whether a change of that set was applied is not known; look at its page.",
         )
-        .detail("call", unknown.call.to_string())
-        .detail("id", unknown.id));
+        .hint("With onConflict: \"skip\" (undo --on-conflict skip) the others are taken back.")
+        .detail("call", first.call.to_string())
+        .detail("id", first.id));
     }
-    let is_left = |call: &CallHistory| {
-        call.outcome.is_some_and(Outcome::took_effect) && call.undone_by.is_none()
-    };
-    left.retain(is_left);
+    left.retain(|call| is_there(call) && call.undone_by.is_none());
     left.reverse();
-    Ok(left)
+    Ok((left, unknown))
 }
 
 /// The set that takes a set back.
@@ -63,7 +72,9 @@ pub(super) async fn of_set(
         return Err(stays());
     }
     let (mut changes, mut left_out, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    let left = left_of_set(call.past, undo, set).await?;
+    let (left, unknown) = left_of_set(call.past, undo, set).await?;
+    let unknown = unknown.iter().filter(|_| undo.skips);
+    left_out.extend(unknown.map(|one| LeftOut::at(one.id, one.place(), UNKNOWN.to_owned())));
     if left.is_empty() {
         return Err(nothing(
             "Nothing of that set is left that can be taken back.",

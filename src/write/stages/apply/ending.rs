@@ -94,8 +94,19 @@ pub(super) fn failure_of(answer: &SetAnswer) -> Option<Failure> {
         ),
     };
     let changes: Vec<_> = answer.members.iter().map(SetMember::as_detail).collect();
+    let hint = match answer.outcome {
+        SetOutcome::Unknown => {
+            "Look at details.changes, and at the page of the change whose outcome is unknown. Call again without confirm for what is left, or have the others taken back by the set's callId with onConflict: \"skip\"."
+        }
+        SetOutcome::NotApplied => {
+            "Look at details.changes; nothing of the set is there to be taken back. Call again without confirm for a new preview."
+        }
+        _ => {
+            "Look at details.changes. Call again without confirm for what is left, or have the set taken back by its callId."
+        }
+    };
     let failure = Failure::new(code, message.trim_end())
-        .hint("Look at details.changes. Call again without confirm for what is left, or have the set taken back by its callId.")
+        .hint(hint)
         .detail("outcome", answer.outcome.as_str())
         .detail("changes", changes);
     Some(failure.detail_if("cause", cause.map(|cause| cause.code.as_str())))
