@@ -143,11 +143,18 @@ pub(super) fn not_changed(failure: &Failure) -> Vec<String> {
         let pages = failure.details.get(name).and_then(Value::as_array);
         let line = move |one: &Value| {
             let text = |name| one.get(name).and_then(Value::as_str).unwrap_or("page");
-            marked(word, &format!("{}: {}", text("path"), text("message")))
+            let rights = one.get("rights").and_then(Value::as_array);
+            let rights = rights.map(|all| separated(all.iter().filter_map(Value::as_str), ", "));
+            let why = rights.as_deref().unwrap_or(text("message"));
+            marked(word, &format!("{}: {why}", text("path")))
         };
         pages.into_iter().flatten().map(line)
     };
-    let kinds = [("failed", "not taken back:"), ("leftOut", "left out:")];
+    let kinds = [
+        ("failed", "not taken back:"),
+        ("leftOut", "left out:"),
+        ("lacking", "lacks rights:"),
+    ];
     kinds.into_iter().flat_map(lines).collect()
 }
 

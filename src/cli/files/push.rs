@@ -192,7 +192,12 @@ impl PushRun<'_> {
         let said = (self.arguments.yes, self.arguments.json);
         let says_yes = |shown: &_| show_change::agrees(shown, "Push it?", said);
         let write = self.app.writer.write_or_propose(&caller, plan, says_yes);
-        progress::of_changes(write).await
+        let written = progress::of_changes(write).await;
+        written.inspect_err(|failure| {
+            if !self.arguments.json {
+                print::lines(&show_change::not_changed(failure));
+            }
+        })
     }
 
     /// A set that is left to people: asked for with `--propose`, by the level, or by a rule.
