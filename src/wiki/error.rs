@@ -274,6 +274,10 @@ impl From<WikiError> for Failure {
                 .hint("wikijs_list_assets lists the folders; createFolders: true makes the missing ones, which nothing can remove again."),
             WikiError::NoSuchLocale => failure(Code::InvalidInput)
                 .hint("Name a locale that the wiki has; an administrator of the wiki installs others."),
+            // Deletions are judged by rules without a locale alone (seen on 2.5.314).
+            WikiError::Forbidden { right: "delete:pages" } => failure(Code::PermissionDenied)
+                .detail("right", "delete:pages")
+                .hint("Give the key's group the right in details.right. If it has it, its page rules may name locales: Wiki.js applies such rules to no deletion, so it takes a rule for all locales. An invalid or expired key counts as a guest."),
             WikiError::Forbidden { right } => {
                 failure(Code::PermissionDenied).detail("right", right)
             }
