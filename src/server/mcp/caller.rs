@@ -21,12 +21,12 @@ use crate::write::{Asker, Caller, Extent, Family, SiteDirectory};
 /// The tools without which a session may not read pages as resources either.
 const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
 
-/// What would answer the next call of a caller: its app, and the caller as a client.
+/// The app that would answer the next call of a caller, and the caller as a client.
 pub(in crate::server) type CallerNow = (Arc<App>, Option<Arc<ClientRecord>>);
 
 /// Finds what holds for a caller between its calls, for what is told unasked.
 pub(in crate::server) trait CallerLookup: Debug + Send + Sync {
-    /// What holds at this moment; `None` if it may not call any more.
+    /// The caller's bounds at this moment; `None` if it may not call any more.
     fn now(&self) -> Option<CallerNow>;
 }
 
@@ -49,7 +49,7 @@ pub(in crate::server) struct CallerContext {
     pub(in crate::server) sites: Option<Arc<dyn SiteDirectory>>,
     /// The site whose name its tools have, if its client has several.
     pub(in crate::server) called: Option<SiteName>,
-    /// What holds for it later; `None` if that is what holds now.
+    /// Finds its bounds later; `None` if they stay as they are.
     pub(in crate::server) later: Option<Arc<dyn CallerLookup>>,
     /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
