@@ -371,7 +371,8 @@ async fn why_sections_have_no_vectors_is_logged_once_while_it_lasts() {
         let mut program = Program::writing(&address, &key, dir.path(), &more);
         let search = json!({ "query": "printer" });
         program.call(SEARCH, &search);
-        program.logged("are not found by meaning yet");
+        // Before it, no page may be indexed yet.
+        program.logged("are not found by meaning yet: the 1 texts of this day are used up");
         for _ in 0..20 {
             program.call(SEARCH, &search);
         }
