@@ -5,6 +5,9 @@ const GREW: &str = "PostgreSQL, sign-in and the bin made the program larger";
 
 const SLOWER: &str =
     "measured where everything took longer; how much of it is the machine is not known";
+/// Seen side by side, over 12,000 pipelined calls.
+const AS_BEFORE: &str =
+    "measured on a slower machine, where the program that kept this budget takes as long";
 
 /// A figure, and why its budget is missed.
 const MISSED: &[(&str, &str)] = &[
@@ -28,9 +31,9 @@ const MISSED: &[(&str, &str)] = &[
     ),
     (
         "README's build: added to a call of the wiki, median",
-        SLOWER,
+        AS_BEFORE,
     ),
-    ("calls a second, pipelined", SLOWER),
+    ("calls a second, pipelined", AS_BEFORE),
     ("HTTP: calls a second, 64 clients", SLOWER),
     ("one line of a page of 2 MB: own time", SLOWER),
 ];
