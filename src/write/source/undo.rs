@@ -163,19 +163,24 @@ pub(crate) async fn change(past: &WriteHistory, undo: &UndoRequest) -> Result<Se
     change_of(past, undo, story).await
 }
 
+/// True if something of a call is on the wiki: it took effect, or one of its steps did before another whose
+/// outcome is unknown, such as the move before an update.
+fn is_there(story: &CallHistory) -> bool {
+    let is_unknown = story.outcome == Some(Outcome::Unknown);
+    story.outcome.is_some_and(Outcome::took_effect) || is_unknown && story.last_applied().is_some()
+}
+
 /// Checks that a call changed something.
-fn took_effect(story: &CallHistory) -> Result<()> {
+fn check_effect(story: &CallHistory) -> Result<()> {
     let may_be_sent = story.sent.is_some() || story.is_cut || story.has_unreadable;
     match story.outcome {
-        Some(Outcome::Applied | Outcome::PartlyApplied) => Ok(()),
-        // A step before the unknown one is there, such as the move before an update.
-        Some(Outcome::Unknown) if story.last_applied().is_some() => Ok(()),
+        _ if is_there(story) => Ok(()),
         Some(Outcome::Unchanged | Outcome::NotApplied) => {
             Err(nothing("That call changed nothing."))
         }
         // A preview, a refusal, a proposal.
         None if !may_be_sent => Err(nothing("Nothing was sent to the wiki for that call.")),
-        Some(Outcome::Unknown) | None => Err(nothing(
+        _ => Err(nothing(
             "Whether that write was applied is not known; look at the page.",
         )),
     }
@@ -191,7 +196,7 @@ async fn change_of(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
         );
     }
-    took_effect(&story)?;
+    check_effect(&story)?;
     let (before, after) = states_around(past, &story).await?;
     let before = match before {
         Some(before) if comes_back(&before, after.as_ref()) => Some(at_its_place(before, undo)?),

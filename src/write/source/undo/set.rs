@@ -9,7 +9,7 @@ use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::PagePath;
 
-use super::{MOST_NAMED, UndoRequest, change_of, names_around, stays};
+use super::{MOST_NAMED, UndoRequest, change_of, is_there, names_around, stays};
 use crate::write::source::WriteCall;
 use crate::write::source::order::in_order;
 use crate::write::stages::rights::hindrance;
@@ -36,11 +36,6 @@ pub(super) async fn left_of_set(
     let is_change = |call: &CallHistory| {
         let mut undoes = call.records.iter().filter_map(|record| record.undoes);
         !undoes.any(|undone| own.contains(&undone))
-    };
-    let is_there = |call: &CallHistory| {
-        let is_unknown = call.outcome == Some(Outcome::Unknown);
-        call.outcome.is_some_and(Outcome::took_effect)
-            || is_unknown && call.last_applied().is_some()
     };
     let is_unknown = |call: &CallHistory| match call.outcome {
         Some(Outcome::Unknown) => !is_there(call),
