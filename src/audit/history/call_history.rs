@@ -148,12 +148,10 @@ impl CallHistory {
 
     /// The ids of the pages that it is about: none of a decision on a set, as in [`Self::pages`].
     pub fn page_ids(&self) -> BTreeSet<i64> {
-        let ids = self.records.iter().filter_map(|record| record.id);
-        let ids: BTreeSet<i64> = ids.collect();
-        if ids.is_empty() || self.pages() == 0 {
+        if self.pages() == 0 {
             return BTreeSet::new();
         }
-        ids
+        self.records.iter().filter_map(|record| record.id).collect()
     }
 
     /// The calls that it takes back.

@@ -18,6 +18,7 @@ use super::super::{
 };
 use super::call::story_of;
 use super::call_history::CallRecords;
+use super::filter::is_about;
 use super::steps::StepOutcomes;
 use super::undo_index::UndoIndex;
 use crate::store::local::line_index::CallRange;
@@ -289,9 +290,7 @@ fn latest_indexed(
         let calls: Vec<CallId> = calls.collect();
         let told = histories_of(runs, &calls, &undone)?;
         let is_so = |(call, (began, id)): (&CallHistory, &(i64, i64))| {
-            let is_of = range
-                .page
-                .is_none_or(|page| call.page_ids().contains(&page));
+            let is_of = range.page.is_none_or(|page| is_about(call, page));
             is_of && call.call.as_number() == *id && nanoseconds(call.began) == *began
         };
         if told.len() < some.len() || !told.iter().zip(some).all(is_so) {

@@ -61,7 +61,7 @@ impl CallFilter {
             && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
             && fits(self.operation, || call.operation)
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
-            && self.page.is_none_or(|page| call.page_ids().contains(&page))
+            && self.page.is_none_or(|page| is_about(call, page))
             && self.client.as_ref().is_none_or(|name| is_by(call, name))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
             && self.set.as_ref().is_none_or(|set| is_of_set(call, set))
@@ -92,6 +92,12 @@ fn is_tool(call: &CallHistory, wanted: &str) -> bool {
             let is_it = |tool: &str| tool == wanted || tool.strip_prefix("wikijs_") == Some(wanted);
             is_it(tool) || tool.split('/').any(is_it)
         })
+}
+
+/// True if a call is about a page, as [`CallHistory::page_ids`] has it; without gathering all of them.
+pub(super) fn is_about(call: &CallHistory, page: i64) -> bool {
+    let mut records = call.records.iter();
+    records.any(|record| record.id == Some(page)) && call.pages() > 0
 }
 
 fn is_below(call: &CallHistory, prefix: &Prefix) -> bool {
