@@ -120,8 +120,8 @@ impl OauthSettings {
         warnings
     }
 
-    /// True if everybody whom these other settings let in may do at least what they do there. Grants
-    /// that come behind those of there take nothing from anybody.
+    /// True if everybody whom `other` lets in may do at least as much under these settings: the grants of
+    /// `other` come first and in their order, since the first grant that matches holds.
     pub fn grants_all_of(&self, other: &Self) -> bool {
         self.judges_as(other) && self.grants.starts_with(&other.grants)
     }

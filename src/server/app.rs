@@ -167,8 +167,8 @@ impl App {
         })
     }
 
-    /// The app of a caller's own key or bounds, after the server's changed: the caller's sessions
-    /// go on with what they know.
+    /// The app of a caller's own key, after the server's changed: the caller's sessions go on with what they
+    /// know.
     pub(super) fn followed_by(&self, fresh: Self) -> Self {
         let policy = fresh.desk.policy().clone();
         let gates_changed = self.gates != fresh.gates;

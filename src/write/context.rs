@@ -73,8 +73,8 @@ impl WriteContext {
         Self::with(index, Arc::clone(&self.house), policy, memory)
     }
 
-    /// A context with another key or within other bounds: the same log, but its own previews
-    /// and remembered reads.
+    /// A context with another key, or for a reviewer: the same log, but its own previews and remembered
+    /// reads.
     pub(super) fn for_reader(&self, index: Arc<ContentIndex>, policy: Policy) -> Self {
         let memory = Arc::new(SessionMemory::default());
         Self::with(index, Arc::clone(&self.house), policy, memory)

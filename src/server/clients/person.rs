@@ -93,11 +93,7 @@ fn scoped(
 /// The people whose tokens came, until these end, with all that they were granted. They are the
 /// makers of their delegates.
 #[derive(Debug, Default)]
-pub(in crate::server) struct PresentPeople {
-    known: HashMap<ClientId, PresentPerson>,
-    /// The settings by which their tokens were judged.
-    settings: Option<OauthSettings>,
-}
+pub(in crate::server) struct PresentPeople(HashMap<ClientId, PresentPerson>);
 
 #[derive(Debug)]
 struct PresentPerson {
@@ -117,11 +113,8 @@ impl PresentPeople {
         settings: &OauthSettings,
         thinking: Duration,
     ) -> Result<Arc<ClientRecord>, NoGrant> {
-        if self.settings.is_none() {
-            self.settings = Some(settings.clone());
-        }
         let id = client_id(&claims);
-        let before = self.known.get(&id).map(|before| &before.claims);
+        let before = self.0.get(&id).map(|before| &before.claims);
         let is_latest = before.is_none_or(|before| before.issued <= claims.issued);
         let is_news = is_latest && before != Some(&claims);
         let grant = match (settings.grant_for(&claims), before) {
@@ -131,7 +124,7 @@ impl PresentPeople {
                 let expires = before.expires.max(claims.expires);
                 let claims = PersonClaims { expires, ..claims };
                 let client = None;
-                self.known.insert(id, PresentPerson { claims, client });
+                self.0.insert(id, PresentPerson { claims, client });
                 return Err(none);
             }
             (Err(none), _) => return Err(none),
@@ -143,7 +136,7 @@ impl PresentPeople {
             let client = record(&claims, grant, thinking).map_err(|fault| unusable(&fault))?;
             let client = Some(Arc::new(client));
             self.make_room();
-            self.known.insert(id, PresentPerson { claims, client });
+            self.0.insert(id, PresentPerson { claims, client });
         }
         Ok(Arc::new(call))
     }
@@ -152,15 +145,15 @@ impl PresentPeople {
     /// call if tokens are judged otherwise.
     pub(in crate::server) fn follow(
         &mut self,
+        before: Option<&OauthSettings>,
         settings: Option<&OauthSettings>,
         thinking: Duration,
     ) {
-        let judged = self.settings.as_ref().zip(settings);
-        if judged.is_some_and(|(old, new)| !new.judges_as(old)) {
-            self.known.clear();
+        let judged = before.zip(settings);
+        if judged.is_some_and(|(before, now)| !now.judges_as(before)) {
+            self.0.clear();
         }
-        self.settings = settings.cloned();
-        self.known.retain(|_, person| {
+        self.0.retain(|_, person| {
             let settings = settings.filter(|it| it.issuer == person.claims.issuer);
             let grant = settings.and_then(|it| it.grant_for(&person.claims).ok());
             let client = grant.and_then(|grant| record(&person.claims, grant, thinking).ok());
@@ -172,19 +165,16 @@ impl PresentPeople {
 
     /// The clients of all whose tokens have not ended.
     pub(in crate::server) fn clients(&self) -> impl Iterator<Item = &Arc<ClientRecord>> {
-        let all = self
-            .known
-            .values()
-            .filter_map(|person| person.client.as_ref());
+        let all = self.0.values().filter_map(|person| person.client.as_ref());
         all.filter(|client| !client.has_ended())
     }
 
     fn make_room(&mut self) {
-        if self.known.len() >= MOST_PEOPLE {
-            let all = self.known.iter();
+        if self.0.len() >= MOST_PEOPLE {
+            let all = self.0.iter();
             let first = all.min_by_key(|(_, person)| person.claims.expires);
             if let Some(first) = first.map(|(id, _)| *id) {
-                self.known.remove(&first);
+                self.0.remove(&first);
             }
         }
     }
@@ -273,7 +263,7 @@ mod tests {
         for _ in 0..2 {
             admit(&mut people, "writers", 5).unwrap();
             assert_eq!(may_write(&people), None);
-            people.follow(Some(&settings), Duration::ZERO);
+            people.follow(Some(&settings), Some(&settings), Duration::ZERO);
         }
     }
 
@@ -287,7 +277,7 @@ mod tests {
         }
         assert_eq!(people.clients().count(), MOST_PEOPLE);
         assert!(people.clients().all(|client| client.name != "s0@x"));
-        people.follow(None, Duration::ZERO);
+        people.follow(Some(&settings), None, Duration::ZERO);
         assert_eq!(people.clients().count(), 0);
     }
 }

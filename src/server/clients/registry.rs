@@ -166,12 +166,17 @@ impl ClientRegistry {
 
     /// Takes over how long people have to think, and other grants of people, which are in force already for
     /// whoever comes.
-    pub(in crate::server) fn take_settings(&self, settings: &ServeSettings) {
+    pub(in crate::server) fn take_settings(
+        &self,
+        before: &ServeSettings,
+        settings: &ServeSettings,
+    ) {
         let mut state = self.state.lock();
         let thinking = settings.person_limit;
         state.is_stale |= state.thinking != thinking;
         state.thinking = thinking;
-        state.people.follow(settings.oauth.as_deref(), thinking);
+        let (before, now) = (before.oauth.as_deref(), settings.oauth.as_deref());
+        state.people.follow(before, now, thinking);
     }
 
     /// Number of people whose tokens have not ended.
@@ -268,10 +273,8 @@ impl ClientRegistry {
     /// delegates, of which there is one a second. It counts as no use of theirs.
     pub(in crate::server) fn present(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
         let state = self.within(Duration::ZERO);
-        let named = state.clients.iter().filter(|client| !client.has_ended());
-        let mut known = named.chain(state.people.clients());
-        if let Some(client) = known.find(|client| client.id == id) {
-            return Some(Arc::clone(client));
+        if let Some(client) = state.named_or_person(id) {
+            return Some(client);
         }
         let own = state.family.iter().find(|line| line.id() == id)?;
         state.live(own)?.standing().cloned()
@@ -313,13 +316,7 @@ impl ClientRegistry {
     /// The client of an id, if it is there at this moment and has not ended. To be asked again
     /// with every request of whoever signed in.
     pub fn by_id(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
-        let clients = Arc::clone(&self.within(Duration::ZERO).clients);
-        let is_it = |client: &&Arc<ClientRecord>| client.id == id && !client.has_ended();
-        let client = clients.iter().find(is_it).cloned().or_else(|| {
-            let state = self.state.lock();
-            let mut people = state.people.clients();
-            people.find(|client| client.id == id).cloned()
-        });
+        let client = self.within(Duration::ZERO).named_or_person(id);
         client.as_ref().map(|client| self.came(client))
     }
 
@@ -366,6 +363,13 @@ impl ClientRegistry {
 }
 
 impl ClientsState {
+    /// The client in the file, or the person who signed in, of this id, unless their time has ended.
+    fn named_or_person(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
+        let named = self.clients.iter().filter(|client| !client.has_ended());
+        let mut known = named.chain(self.people.clients());
+        known.find(|client| client.id == id).cloned()
+    }
+
     /// A delegate among the present clients.
     fn live(&self, line: &Arc<DelegateRecord>) -> Option<LiveDelegate> {
         let makers = self.clients.iter().chain(self.people.clients());

@@ -1,5 +1,5 @@
-//! The apps for callers with their own key or narrower bounds: one for each key and rule, so that
-//! nothing is remembered across them.
+//! The apps for callers with their own key or narrower bounds: one for each key and rule. Nothing is
+//! remembered across keys; what a session read and was shown is, across the rules of one key.
 
 use std::sync::Arc;
 

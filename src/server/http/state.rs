@@ -46,9 +46,9 @@ impl HttpState {
         *now = new;
         drop(now);
         let settings = Arc::new(settings);
-        *self.settings.write() = Arc::clone(&settings);
+        let before = std::mem::replace(&mut *self.settings.write(), Arc::clone(&settings));
         if let Some(clients) = &self.clients {
-            clients.take_settings(&settings);
+            clients.take_settings(&before, &settings);
         }
     }
 
