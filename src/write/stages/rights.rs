@@ -1,5 +1,5 @@
 //! Checks that the key may make each change of a set, as far as the wiki tells before anything is
-//! sent; of a list, that it may take each change back as well.
+//! sent, and names what it could not take back. Of a list it may also have to.
 
 use std::mem;
 
@@ -22,18 +22,41 @@ const MOST_NAMED: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RequiredRights {
     place: PageReading,
+    /// To make the change.
     rights: Vec<Right>,
+    /// To take it back, beside these.
+    undo: Vec<Right>,
 }
 
 impl RequiredRights {
-    const fn at(place: PageReading, rights: Vec<Right>) -> Self {
-        Self { place, rights }
+    fn at(place: PageReading, rights: Vec<Right>, mut undo: Vec<Right>) -> Self {
+        undo.retain(|right| !rights.contains(right));
+        Self {
+            place,
+            rights,
+            undo,
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Right> {
+        self.rights.iter().chain(&self.undo)
     }
 
     /// True if styles or scripts are written.
     fn asks_for_code(&self) -> bool {
-        let is_code = |right: &Right| Right::OF_CODE.contains(right);
-        self.rights.iter().any(is_code)
+        self.all().any(|right| Right::OF_CODE.contains(right))
+    }
+
+    /// The place with those of these rights that the key lacks; `None` if none is known to be
+    /// lacking.
+    fn lacking(&self, these: &[Right], had: &PageRights) -> Option<Lacking> {
+        let rights = named(these, |right| had.has(right) == Some(false));
+        (!rights.is_empty()).then(|| Lacking {
+            id: self.place.id,
+            locale: self.place.locale.clone(),
+            path: self.place.path.clone(),
+            rights,
+        })
     }
 }
 
@@ -52,8 +75,11 @@ pub(super) struct RightsCheck {
     lacking: Vec<Lacking>,
     /// The places at which pages come back without styles or scripts, with the missing rights.
     code: Vec<Lacking>,
-    /// The names of the rights of which the wiki tells nothing.
-    unknown: Vec<&'static str>,
+    /// The rights that the key lacks to take the changes back.
+    undo: Vec<Lacking>,
+    /// The names of the rights of which the wiki tells nothing: to make the changes, and to take them
+    /// back.
+    unknown: [Vec<&'static str>; 2],
 }
 
 impl RightsCheck {
@@ -73,8 +99,8 @@ impl RightsCheck {
 }
 
 /// Checks the rights of the key at each place of a set. An unknown right stops nothing: the wiki
-/// then refuses the step, and a list is taken back. The warnings are about unknown rights, and about
-/// styles and scripts without which a deleted page comes back.
+/// then refuses the step, and a list is taken back. The warnings are about unknown rights, about what
+/// the key could not take back, and about styles and scripts without which a deleted page comes back.
 ///
 /// # Errors
 /// `PERMISSION_DENIED`, with the missing rights at each place.
@@ -87,9 +113,10 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<RightsCheck> {
     let mut check = ask(wiki, needs.collect()).await;
     match check.lacking.as_slice() {
         [] => {
-            let unknown = warning(mem::take(&mut check.unknown));
+            let unknown = unknown(mem::take(&mut check.unknown));
+            let stays = stays(&check.undo);
             let incomplete = incomplete(&check.code, set.is_list());
-            check.warnings = unknown.into_iter().chain(incomplete).collect();
+            check.warnings = [unknown, stays, incomplete].into_iter().flatten().collect();
             Ok(check)
         }
         [one] if !set.is_list() => Err(denied(one)),
@@ -120,14 +147,16 @@ async fn ask(wiki: &Wiki, needs: Vec<(RequiredRights, bool)>) -> RightsCheck {
         return check;
     }
     let answers = stream::iter(needs).map(async |(need, comes_back)| {
-        let rights = rights(wiki, &need).await;
-        let unknown = named(&need, |right| rights.has(right).is_none());
-        (lacking(&need, &rights), comes_back, unknown)
+        let had = rights(wiki, &need).await;
+        (need, comes_back, had)
     });
     let answers: Vec<_> = answers.buffered(AT_ONCE).collect().await;
-    for (lacking, comes_back, unknown) in answers {
-        check.unknown.extend(unknown);
-        match lacking {
+    for (need, comes_back, had) in answers {
+        let [to_make, to_undo] = &mut check.unknown;
+        to_make.extend(named(&need.rights, |right| had.has(right).is_none()));
+        to_undo.extend(named(&need.undo, |right| had.has(right).is_none()));
+        check.undo.extend(need.lacking(&need.undo, &had));
+        match need.lacking(&need.rights, &had) {
             Some(lacking) if comes_back => {
                 let (others, code) = without_code(&lacking);
                 check.lacking.extend(others);
@@ -186,17 +215,41 @@ fn incomplete(code: &[Lacking], is_list: bool) -> Option<Warning> {
     Some(Warning::new("cannot_return", message))
 }
 
+/// The warning about changes that the key could make and not take back.
+fn stays(undo: &[Lacking]) -> Option<Warning> {
+    if undo.is_empty() {
+        return None;
+    }
+    let pages = undo
+        .iter()
+        .map(|one| format!("{} at {}", one.rights.join(" and "), one.place()));
+    let message = format!(
+        "this key cannot take this back, for want of {}; a key that has the right can.",
+        first_of(&pages.collect::<Vec<_>>(), MOST_NAMED)
+    );
+    Some(Warning::new("undo_needs_rights", message))
+}
+
 /// The warning about rights of which the wiki tells nothing.
-fn warning(mut unknown: Vec<&'static str>) -> Option<Warning> {
-    unknown.sort_unstable();
-    unknown.dedup();
-    (!unknown.is_empty()).then(|| {
-        let message = format!(
-            "rights unknown: the wiki does not tell whether this key has {} here; it decides when the write is sent.",
-            unknown.join(", ")
-        );
-        Warning::new("rights_unknown", message)
-    })
+fn unknown(unknown: [Vec<&'static str>; 2]) -> Option<Warning> {
+    let [to_make, to_undo] = unknown.map(|mut names| {
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    });
+    let message = match (&*to_make, &*to_undo) {
+        ("", "") => return None,
+        ("", names) => format!(
+            "the wiki does not tell whether this key has {names} here, which taking this back needs."
+        ),
+        (names, "") => format!(
+            "rights unknown: the wiki does not tell whether this key has {names} here; it decides when the write is sent."
+        ),
+        (names, more) => format!(
+            "rights unknown: the wiki does not tell whether this key has {names} here, and {more}, which taking this back needs; it decides when the write is sent."
+        ),
+    };
+    Some(Warning::new("rights_unknown", message))
 }
 
 /// The rights of the key at a place. Of a page with tags, a view tells rights by rules of tags as
@@ -204,7 +257,7 @@ fn warning(mut unknown: Vec<&'static str>) -> Option<Warning> {
 /// scripts. Where the wiki could not be asked, nothing is known.
 async fn rights(wiki: &Wiki, need: &RequiredRights) -> PageRights {
     let place = &need.place;
-    let are_of = |list: &[Right]| need.rights.iter().all(|right| list.contains(right));
+    let are_of = |list: &[Right]| need.all().all(|right| list.contains(right));
     let told = match place.id {
         // No view tells them (W44).
         _ if are_of(&Right::OF_ASSETS) => return PageRights::default(),
@@ -251,31 +304,35 @@ fn needs(change: &Change, is_list: bool) -> Vec<RequiredRights> {
         change.after(),
     );
     if let Some(thing) = change.thing() {
-        let rights = match thing {
-            Attached::Asset(_) => of_asset(change),
-            Attached::Comment(_) if before.is_none() => vec![Right::WriteComments],
-            Attached::Comment(_) => vec![Right::ManageComments],
-        };
+        let (rights, undo) = (
+            of_thing(thing, before, after),
+            of_thing(thing, after, before),
+        );
         let page = before.or(after).map(place);
-        let need = page.map(|place| RequiredRights::at(place, rights));
+        let need = page.map(|place| RequiredRights::at(place, rights, undo));
         return need.into_iter().collect();
     }
     let mut needs = Vec::new();
     if let Some(page) = before {
-        needs.push(RequiredRights::at(place(page), at_page(change, is_list)));
+        let (rights, undo) = at_page(change, is_list);
+        needs.push(RequiredRights::at(place(page), rights, undo));
     }
     // The page goes to its temporary place, and on from there.
     if let Some(page) = change.to_aside().as_ref().and_then(Change::after) {
         let rights = vec![Right::WritePages, Right::ManagePages];
-        needs.push(RequiredRights::at(free_place(page), rights));
+        needs.push(RequiredRights::at(free_place(page), rights, Vec::new()));
     }
     if let Some(page) = after.filter(|_| before.is_none() || change.moves()) {
         // Fields are written where the page goes.
         let mut rights = vec![Right::WritePages];
         rights.extend(of_code(change));
-        needs.push(RequiredRights::at(free_place(page), rights));
+        let undo = match before {
+            None => Right::DeletePages,
+            Some(_) => Right::ManagePages,
+        };
+        needs.push(RequiredRights::at(free_place(page), rights, vec![undo]));
     }
-    needs.retain(|need| !need.rights.is_empty());
+    needs.retain(|need| need.all().next().is_some());
     needs
 }
 
@@ -301,24 +358,28 @@ fn free_place(page: &PageState) -> PageReading {
     }
 }
 
-/// The rights that a change needs at its page's place, and in a list those that its undo needs
-/// there.
-fn at_page(change: &Change, is_list: bool) -> Vec<Right> {
+/// The rights that a change needs at its page's place, and those that its undo needs there. A list
+/// needs the latter as well where it deletes the page.
+fn at_page(change: &Change, is_list: bool) -> (Vec<Right>, Vec<Right>) {
     if change.after().is_none() {
         // A deleted page comes back as a new one.
         let back = is_list.then_some(Right::WritePages);
-        return back.into_iter().chain([Right::DeletePages]).collect();
+        let needed = back.into_iter().chain([Right::DeletePages]).collect();
+        let undo = [Right::WritePages].into_iter().chain(of_code(change));
+        return (needed, undo.collect());
     }
     let mut needed = Vec::new();
     if !change.fields().into_iter().all(Field::is_place) || change.renders_anew() {
         needed.push(Right::WritePages);
     }
-    if change.moves() {
-        needed.push(Right::ManagePages);
-    } else {
+    if !change.moves() {
         needed.extend(of_code(change));
+        return (needed, Vec::new());
     }
-    needed
+    needed.push(Right::ManagePages);
+    // Fields are written where the page comes back to.
+    let undo = [Right::WritePages].into_iter().chain(of_code(change));
+    (needed, undo.collect())
 }
 
 /// The rights to the styles and scripts that a change writes.
@@ -330,190 +391,26 @@ fn of_code(change: &Change) -> Vec<Right> {
         .collect()
 }
 
-/// The rights that a change of an asset needs (W37, W41).
-fn of_asset(change: &Change) -> Vec<Right> {
-    match (change.before().filter(|it| it.is_there()), change.after()) {
-        (Some(_), None) => vec![Right::ManageAssets],
-        (Some(before), Some(after)) if !before.same(after, Field::Path) => {
+/// The rights that a change of a comment (W30 to W32) or an asset (W37, W41) needs.
+fn of_thing(thing: &Attached, before: Option<&PageState>, after: Option<&PageState>) -> Vec<Right> {
+    match (thing, before, after) {
+        (Attached::Comment(_), None, _) => vec![Right::WriteComments],
+        (Attached::Comment(_), Some(_), _) => vec![Right::ManageComments],
+        (Attached::Asset(_), Some(_), None) => vec![Right::ManageAssets],
+        (Attached::Asset(_), Some(before), Some(after)) if !before.same(after, Field::Path) => {
             vec![Right::ManageAssets, Right::WriteAssets]
         }
-        (None, _) | (Some(_), Some(_)) => vec![Right::WriteAssets],
+        (Attached::Asset(_), None, _) | (Attached::Asset(_), Some(_), Some(_)) => {
+            vec![Right::WriteAssets]
+        }
     }
 }
 
-/// The lacking rights of a need; `None` if nothing is known to be lacking.
-fn lacking(need: &RequiredRights, rights: &PageRights) -> Option<Lacking> {
-    let lacks: Vec<&'static str> = named(need, |right| rights.has(right) == Some(false));
-    (!lacks.is_empty()).then(|| Lacking {
-        id: need.place.id,
-        locale: need.place.locale.clone(),
-        path: need.place.path.clone(),
-        rights: lacks,
-    })
-}
-
-/// The names of the rights that are so.
-fn named(need: &RequiredRights, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
-    let those = need.rights.iter().filter(|right| is_one(**right));
+/// The names of those of these rights that are so.
+fn named(these: &[Right], is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
+    let those = these.iter().filter(|right| is_one(**right));
     those.map(|right| right.name()).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        Lacking, RightsCheck, brings_back, incomplete, lacking, named, needs, warning, without_code,
-    };
-    use crate::change::{Change, Warning};
-    use crate::gates::SetChange;
-    use crate::page::testing::{But as _, at, page};
-    use crate::page::{Field, PagePath, PageState};
-    use crate::wiki::{PageRights, Right};
-    use crate::write::testing::set;
-
-    /// Each place, whether a page is there, and the rights that are needed there.
-    fn told(change: &Change, is_list: bool) -> Vec<(String, bool, Vec<&'static str>)> {
-        let told = needs(change, is_list).into_iter().map(|need| {
-            let rights = need.rights.iter().map(|right| right.name()).collect();
-            let path = need.place.path.as_str().to_owned();
-            (path, need.place.id.is_some(), rights)
-        });
-        told.collect()
-    }
-
-    fn to(change: fn(&mut PageState)) -> Change {
-        let mut after = page();
-        change(&mut after);
-        Change::between(page(), after)
-    }
-
-    #[test]
-    fn each_kind_of_change_needs_its_rights_at_its_places() {
-        let own = page().path.as_str().to_owned();
-        let here = |rights: Vec<&'static str>| (own.clone(), true, rights);
-        assert_eq!(told(&to(|_| ()), false), []);
-        let titled = to(|page| page.title = "Other".to_owned());
-        assert_eq!(told(&titled, false), [here(vec!["write:pages"])]);
-        let moved = to(|page| page.path = PagePath::as_stored("legal/b"));
-        let there = |rights| ("legal/b".to_owned(), false, rights);
-        assert_eq!(
-            told(&moved, false),
-            [here(vec!["manage:pages"]), there(vec!["write:pages"])]
-        );
-        let styled = to(|page| {
-            page.script_css = "b{}".to_owned();
-            page.script_js = "2".to_owned();
-        });
-        let all = vec!["write:pages", "write:styles", "write:scripts"];
-        assert_eq!(told(&styled, false), [here(all)]);
-        let new = Change::recreate(PageState {
-            script_css: String::new(),
-            script_js: String::new(),
-            ..page()
-        });
-        let made = (own.clone(), false, vec!["write:pages"]);
-        assert_eq!(told(&new, false), [made]);
-        // What a list deletes must be able to come back.
-        let gone = Change::delete(page());
-        assert_eq!(told(&gone, false), [here(vec!["delete:pages"])]);
-        let both = here(vec!["write:pages", "delete:pages"]);
-        assert_eq!(told(&gone, true), [both]);
-    }
-
-    #[test]
-    fn a_right_is_lacking_only_where_the_wiki_says_so_and_otherwise_unknown() {
-        let need = needs(&Change::delete(page()), false)
-            .remove(0)
-            .but(|it| it.rights = vec![Right::WritePages, Right::DeletePages, Right::ManagePages]);
-        let rights = PageRights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
-        let lacks = lacking(&need, &rights).unwrap();
-        assert_eq!(
-            (lacks.id, &*lacks.rights),
-            (page().id, &["delete:pages"][..])
-        );
-        assert_eq!(
-            named(&need, |right| rights.has(right).is_none()),
-            ["manage:pages"]
-        );
-        assert_eq!(lacking(&need, &PageRights::default()), None);
-    }
-
-    #[test]
-    fn a_deleted_page_comes_back_without_what_the_key_may_not_write() {
-        let of = |rights: Vec<&'static str>| Lacking {
-            id: None,
-            locale: page().locale,
-            path: page().path,
-            rights,
-        };
-        let both = of(vec!["write:styles", "write:scripts"]);
-        assert_eq!(without_code(&both), (None, Some(both.clone())));
-        assert_eq!(
-            without_code(&of(vec!["write:pages", "write:styles"])),
-            (
-                Some(of(vec!["write:pages"])),
-                Some(of(vec!["write:styles"]))
-            )
-        );
-        let gone = of(vec!["delete:pages"]);
-        assert_eq!(without_code(&gone), (Some(gone), None));
-        let said = |code: &[Lacking], is_list| incomplete(code, is_list).map(|it| it.to_string());
-        assert_eq!(said(&[], true), None);
-        assert_eq!(
-            said(&[both], false).unwrap(),
-            "cannot_return: this key lacks write:styles and write:scripts, so the page comes back without its own styles or scripts that need this; the same undo with a key that has it adds them."
-        );
-        let all = [of(vec!["write:scripts"]), of(vec!["write:scripts"])];
-        let told = said(&all, true).unwrap();
-        assert!(
-            told.contains("lacks write:scripts, so these pages come back"),
-            "{told}"
-        );
-
-        // What stays away is not warned of as if it came.
-        let without = RightsCheck::default().but(|it| it.code = vec![of(vec!["write:scripts"])]);
-        let added = |field| Warning::new("script_added", "Why.").at(field, None);
-        let back = Change::recreate(page());
-        assert!(without.refutes(&back, &added(Field::ScriptJs)));
-        assert!(!without.refutes(&back, &added(Field::ScriptCss)));
-        assert!(!without.refutes(&back, &Warning::new("links_break", "Why.")));
-        let elsewhere = Change::recreate(at("docs/other"));
-        assert!(!without.refutes(&elsewhere, &added(Field::ScriptJs)));
-
-        // Only an undo brings a page back; a new one has all that was asked for, or is not made.
-        let undo = |change: Change| {
-            let undone = set(change.clone()).id();
-            SetChange::from(change).undoing(Some(undone))
-        };
-        assert!(brings_back(&undo(Change::recreate(page()))));
-        assert!(!brings_back(&SetChange::from(Change::recreate(page()))));
-        assert!(!brings_back(&undo(to(|page| page.title = "x".to_owned()))));
-    }
-
-    #[test]
-    fn a_page_that_goes_by_a_temporary_place_needs_rights_there_as_well() {
-        let swapped = to(|page| page.path = PagePath::as_stored("docs/b"))
-            .by_way_of(Some(PagePath::as_stored("docs/b-aside")));
-        let told = told(&swapped, true);
-        assert_eq!(
-            told[1..],
-            [
-                (
-                    "docs/b-aside".to_owned(),
-                    false,
-                    vec!["write:pages", "manage:pages"]
-                ),
-                ("docs/b".to_owned(), false, vec!["write:pages"])
-            ]
-        );
-    }
-
-    #[test]
-    fn unknown_rights_are_named_once_each() {
-        assert_eq!(warning(Vec::new()), None);
-        let said = warning(vec!["write:pages", "manage:pages", "write:pages"]).unwrap();
-        assert_eq!(
-            said.to_string(),
-            "rights_unknown: rights unknown: the wiki does not tell whether this key has manage:pages, write:pages here; it decides when the write is sent."
-        );
-    }
-}
+mod tests;

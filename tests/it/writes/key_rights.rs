@@ -92,6 +92,73 @@ async fn a_key_that_writes_but_neither_moves_nor_deletes_is_told_so_at_the_previ
     assert_eq!(mutations(&wiki), []);
 }
 
+/// The warning about what the key could make and not take back.
+fn cannot_undo(preview: &Value) -> String {
+    let warnings = preview["warnings"].as_array().unwrap();
+    let found = warnings
+        .iter()
+        .find(|one| one["code"] == "undo_needs_rights");
+    said(found.unwrap_or_else(|| panic!("{preview}")))
+}
+
+#[tokio::test]
+async fn what_the_key_could_not_take_back_is_said_first() {
+    let wiki = wiki().await;
+    let all = [&WRITES[..], &["write:styles", "write:scripts"]].concat();
+    let key = wiki.key_with_each(&[
+        (&[&READS[..], &ASSETS].concat(), ""),
+        (&all, "docs/"),
+        (&["write:pages"], "legal/"),
+    ]);
+    let served = Setup::at(&wiki.address(), &key)
+        .toolsets("pages,undo,drafts,assets")
+        .serve()
+        .await;
+    let a = id_of(&wiki, "docs/a");
+    let new = |path: &str| json!({ "path": path, "title": "New", "content": "x" });
+    let shown = served.call(CREATE, new("legal/new")).await.unwrap();
+    says(&cannot_undo(&shown), "delete:pages at en/legal/new");
+    let moved = json!({ "id": a, "path": "legal/a" });
+    let shown = served.call(UPDATE, moved).await.unwrap();
+    says(&cannot_undo(&shown), "manage:pages at en/legal/a");
+
+    // So it is with each page of a set.
+    for path in ["legal/x", "legal/y", "docs/z"] {
+        let mut new = new(path);
+        new["draft"] = "some".into();
+        served.call(CREATE, new).await.unwrap();
+    }
+    let submit = json!({ "draft": "some" });
+    let shown = served.call(SUBMIT, submit.clone()).await.unwrap();
+    let both = "delete:pages at en/legal/x, delete:pages at en/legal/y;";
+    says(&cannot_undo(&shown), both);
+    let made = served.confirmed(SUBMIT, submit).await.unwrap();
+
+    // The undo is refused as it was foretold, and another key takes the set back.
+    let undo = json!({ "callId": made["callId"] });
+    fails(&served, UNDO, undo.clone(), "PERMISSION_DENIED").await;
+    let admin = Setup::admin(&wiki).toolsets("pages,undo");
+    let admin = admin.in_dir_of(&served).serve().await;
+    is_applied(&admin, UNDO, undo).await;
+
+    // The wiki tells no rights to assets.
+    let upload = json!({ "path": "a.csv", "text": "x" });
+    let shown = served.call(UPLOAD, upload).await.unwrap();
+    says(
+        &shown.to_string(),
+        "and manage:assets, which taking this back needs",
+    );
+}
+
+#[tokio::test]
+async fn a_page_whose_styles_the_key_may_not_write_is_deleted_with_a_warning() {
+    let (wiki, served) = with_server(wiki().await, setup).await;
+    let a = id_of(&wiki, "docs/a");
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_css = "b{}".to_owned());
+    let shown = served.call(DELETE, json!({ "id": a })).await.unwrap();
+    says(&cannot_undo(&shown), "write:styles at en/docs/a");
+}
+
 #[tokio::test]
 async fn styles_are_written_where_a_page_goes_and_need_the_right_there() {
     let wiki = wiki().await;
@@ -398,10 +465,11 @@ async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
         assert_eq!(denied(&refused), (right, path), "{tool}");
     }
     assert_eq!(mutations(&wiki), []);
-    // Where it may, nothing is said of rights.
+    // Where it may, only what it could not take back is said.
     let shown = served.call(ADD_COMMENT, add(a)).await.unwrap();
     assert!(shown.get("confirm").is_some(), "{shown}");
-    assert!(!shown.to_string().contains("rights"), "{shown}");
+    assert!(!shown.to_string().contains("rights_unknown"), "{shown}");
+    says(&cannot_undo(&shown), "manage:comments at en/docs/a");
     // On pages with tags the view goes by rules that writes do not go by.
     wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
     let shown = served.call(ADD_COMMENT, add(b)).await;
