@@ -213,7 +213,7 @@ async fn change_of(
     let (after, now) = match in_part {
         // An earlier undo brought the page back without some of it: this one adds the rest.
         Some((left, now)) => (Some(left), Some(now)),
-        None => (after, now),
+        None => (left_aside(past, &story, after, now.as_ref()).await?, now),
     };
     let states = [before.clone(), after.clone(), now.clone()];
     let undone = Change::undo(before, after, now, undo.force);
@@ -232,6 +232,36 @@ async fn change_of(
     let was_written = story.records.iter().any(is_update);
     let change = SetChange::from(change.rendered_anew(was_written));
     Ok(change.undoing(Some(story.call)).warned(warnings))
+}
+
+/// The page as a write left it; at its temporary place, if an earlier undo of the write stopped there.
+async fn left_aside(
+    past: &WriteHistory,
+    story: &CallHistory,
+    mut left: Option<PageState>,
+    now: Option<&PageState>,
+) -> Result<Option<PageState>> {
+    let Some((now, id)) = now.zip(story.id) else {
+        return Ok(left);
+    };
+    let is_elsewhere = |left: &PageState| {
+        left.thing.is_none() && left.locale == now.locale && left.path != now.path
+    };
+    let Some(mut left) = left.take_if(|left| is_elsewhere(left)) else {
+        return Ok(left);
+    };
+    let is_aside = |last: &Record| {
+        last.step.as_deref() == Some(Operation::Aside.as_str())
+            && last.aside.as_ref() == Some(&now.path)
+    };
+    let stopped = |call: &CallHistory| {
+        call.undone_calls().contains(&story.call) && call.last_applied().is_some_and(is_aside)
+    };
+    let later = past.audit.calls.of_pages(vec![id], story.sent).await?;
+    if later.iter().any(stopped) {
+        left.path.clone_from(&now.path);
+    }
+    Ok(Some(left))
 }
 
 /// The comment or asset that a write was of, if not the page itself, and its target as it is now.

@@ -285,6 +285,30 @@ async fn a_server_killed_in_the_middle_of_a_swap_is_said_to_have_left_a_page_asi
     }
 }
 
+/// The undo's own step aside is no write of others.
+#[tokio::test]
+async fn an_undo_that_stopped_aside_is_gone_on_with() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = setup(&faulty.address(), &wiki).serve().await;
+    let before = pages(&wiki);
+    let swap = [("docs/a", "docs/b"), ("docs/b", "docs/a")];
+    drafted(&served, &wiki, &swap, false).await;
+    served.call(SUBMIT, submit()).await.unwrap();
+    let done = is_applied(&served, SUBMIT, submit()).await;
+    let undo = json!({ "callId": done["callId"] });
+    // Of the next step nobody learns what became of it, nor may the first one go back.
+    let lost = Fault::new(Reach::Never, Reply::say(200, "text/html", "<p>Busy"));
+    faulty.on_mutations_after(1, lost);
+    let stopped = served.confirmed(UNDO, undo.clone()).await;
+    stopped.unwrap_err();
+    let now = pages(&wiki);
+    assert!(now.keys().any(|path| path.contains("moving-")), "{now:?}");
+    faulty.recovers();
+    is_applied(&served, UNDO, undo).await;
+    assert_eq!(pages(&wiki), before);
+}
+
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
     Command::operator(wiki, served, arguments).end().await
 }
