@@ -23,7 +23,7 @@ use super::memory::{Knowing, ReadExtent, SessionMemory};
 use super::shared::{Refusals, WriterShared};
 use super::source::{Under, WriteCall};
 use crate::write::{
-    Caller, EntryBuilder, Proposals, SetAnswer, Timeouts, WriteHistory, record_or_log,
+    Caller, EntryBuilder, Proposals, SetAnswer, SetOutcome, Timeouts, WriteHistory, record_or_log,
 };
 
 /// The context of a write: one wiki as one key reads it, the record, and the state that outlives a
@@ -290,7 +290,7 @@ impl WriteContext {
             Some(set) => Some(set),
             None => self.past.change_set(id, owner).await?,
         };
-        let Some(set) = set else {
+        let Some(mut set) = set else {
             return Ok(None);
         };
         for member in &set.members {
@@ -302,6 +302,10 @@ impl WriteContext {
             if !self.wiki.admits_record(target.id, &locale, &path).await? {
                 return Ok(None);
             }
+        }
+        if set.outcome != SetOutcome::Applying {
+            let undone = self.past.undone_since(id, owner).await?;
+            set.notes.warnings.extend(undone);
         }
         Ok(Some(set))
     }

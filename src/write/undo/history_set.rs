@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::audit::{AuditEvent, CallHistory, CallId, Client, Exclusions, Outcome, Record};
-use crate::change::Operation;
+use crate::change::{Operation, Warning};
 use crate::error::{Code, Failure, Result};
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
@@ -131,6 +131,28 @@ impl WriteHistory {
             links_left: Vec::new(),
             notes: Notes::default(),
         }))
+    }
+
+    /// The warning that changes of a set, or all of them, were taken back after its end.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(crate) async fn undone_since(
+        &self,
+        id: CallId,
+        owner: Option<&Client>,
+    ) -> Result<Option<Warning>> {
+        let sent = AttemptedChanges::of(self.calls_of_set(id, owner).await?);
+        let there = sent.changes.iter().filter(|call| sent.is_there(call));
+        let undone: Vec<CallId> = there.filter_map(|call| call.undone_by).collect();
+        let Some(by) = undone.last() else {
+            return Ok(None);
+        };
+        let (undone, all) = (undone.len(), sent.applied());
+        let undo = self.story(&(*by).into(), None).await?;
+        let by = undo.latest(|record| record.set).unwrap_or(*by);
+        let message = format!("{undone} of {all} changes were taken back since, by {by}.");
+        Ok(Some(Warning::new("undone_since", message)))
     }
 
     /// The changes of a proposed set that a person left out when it was applied.

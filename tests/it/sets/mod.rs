@@ -472,10 +472,23 @@ async fn undo_takes_a_whole_set_back_as_a_set_and_then_there_is_nothing_left() {
     assert_eq!(all(&wiki), before);
     assert_eq!(mutations(&wiki).len(), 8);
     fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
+    // Whoever asks what became of the set learns it, from memory and from the record.
+    let asked = json!({ "id": done["callId"] });
+    let next = Setup::admin(&wiki)
+        .toolsets("pages,undo,drafts")
+        .in_dir_of(&served);
+    for served in [&served, &next.serve().await] {
+        let told = served.call(CHANGE_SET, asked.clone()).await.unwrap();
+        let by = undone["callId"].as_str().unwrap();
+        let warning = format!("undone_since: 4 of 4 changes were taken back since, by {by}.");
+        assert_eq!(said(&told["warnings"][0]), warning, "{told}");
+    }
     // What took the set back is a set, which can be taken back as well.
     let again = json!({ "callId": undone["callId"] });
     is_applied(&served, UNDO, again).await;
     assert_eq!(tagged(&wiki, "set"), ids);
+    let told = served.call(CHANGE_SET, asked).await.unwrap();
+    lacks(&told.to_string(), "undone_since");
 }
 
 #[tokio::test]
