@@ -8,4 +8,4 @@ mod command;
 mod run;
 
 pub use command::CheckCommand;
-pub use run::{CheckResult, CheckRun, carry_out, execute, in_turn, input, run};
+pub use run::{CheckResult, CheckRun, carry_out, end_all, execute, in_turn, input, run};

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -136,7 +137,7 @@ pub fn execute(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckR
             };
         }
     };
-    let group = Group(Pid::from_child(&child));
+    let group = Group::of(Pid::from_child(&child));
     let [stdout, stderr] = talk(&mut child, Arc::clone(input));
     let status = loop {
         match child.try_wait() {
@@ -226,13 +227,33 @@ fn take(
     }
 }
 
+/// The process groups of all checks under way.
+static UNDER_WAY: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
 /// The process group of a check; killed when this is dropped.
 struct Group(Pid);
 
+impl Group {
+    fn of(leader: Pid) -> Self {
+        UNDER_WAY.lock().push(leader);
+        Self(leader)
+    }
+}
+
 impl Drop for Group {
     fn drop(&mut self) {
+        let mut all = UNDER_WAY.lock();
+        all.retain(|group| *group != self.0);
         // The group may have ended by itself.
         let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+/// Kills all checks under way: the program ends, and nobody is left to bound them.
+pub fn end_all() {
+    for group in UNDER_WAY.lock().drain(..) {
+        // The group may have ended by itself.
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 

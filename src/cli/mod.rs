@@ -57,6 +57,8 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use error::CommandError;
 use serde_json::json;
 
+use crate::checks;
+
 pub use exit::Exit;
 pub use help::reference;
 
@@ -213,6 +215,7 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(run(arguments.command));
     // A read of stdin that blocks must not keep the program alive.
     runtime.shutdown_timeout(LAST_WAIT);
+    checks::end_all();
     let exit = exit.unwrap_or_else(|error| {
         tell(&error, wants_json);
         error.exit

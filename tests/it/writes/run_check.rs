@@ -208,3 +208,40 @@ async fn of_a_hundred_calls_at_once_four_run_at_a_time() {
         );
     }
 }
+
+#[test]
+fn a_check_ends_with_the_server_that_runs_it() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let wiki = runtime.block_on(sample_wiki());
+    let dir = TempDir::new().unwrap();
+    let (config, started) = (dir.path().join("settings.toml"), dir.path().join("started"));
+    let script = format!(
+        "echo $$ > {0}.new; mv {0}.new {0}; exec tail -f /dev/null",
+        started.display()
+    );
+    fs::write(&config, table("words", &script, "timeout = 60")).unwrap();
+    let mut program = Program::writing(
+        &wiki.address(),
+        &wiki.keys().admin,
+        dir.path(),
+        &[
+            ("WIKI_CONFIG", config.to_str().unwrap()),
+            ("WIKI_TOOLSETS", "pages,checks"),
+            ("PATH", "/usr/bin:/bin"),
+        ],
+    );
+    program.begin(RUN, &json!({ "check": "words", "page": "home" }));
+    let until = Instant::now() + Duration::from_secs(20);
+    let in_time = || assert!(Instant::now() < until);
+    while !started.exists() {
+        in_time();
+        program.waits(Duration::from_millis(10));
+    }
+    let process = fs::read_to_string(&started).unwrap();
+    program.signal("-TERM");
+    program.stopped();
+    while Path::new("/proc").join(process.trim()).exists() {
+        in_time();
+        std::thread::yield_now();
+    }
+}
