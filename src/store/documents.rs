@@ -36,6 +36,9 @@ words! {
         /// A session of an older client over HTTP, by the digest of its id. It may be lost, and only remote
         /// stores have any.
         McpSession = "mcp-session",
+        /// A page as a session of a client over HTTP last saw it, by the digest of its id. It may be lost, and
+        /// only remote stores have any.
+        SessionRead = "session-read",
         /// Pages that a mirror knows, many in one; its names are the mirror's.
         Mirror = "mirror",
     }
@@ -53,7 +56,11 @@ impl DocumentKind {
             Self::Proposal => 4 << 20,
             Self::Draft | Self::Memories | Self::Mirror => 32 << 20,
             Self::Preview => 64 << 20,
-            Self::Pause | Self::AnchorFault | Self::Approval | Self::LastUse => 16 << 10,
+            Self::Pause
+            | Self::AnchorFault
+            | Self::Approval
+            | Self::LastUse
+            | Self::SessionRead => 16 << 10,
             // Groups, a refresh token, and what a session has seen.
             Self::SignIn | Self::McpSession | Self::Delegate | Self::Server => 128 << 10,
         }

@@ -76,8 +76,9 @@ impl ToolContext {
 
     /// Notes that the caller saw a page: its later change of the content is checked against that
     /// state.
-    pub(super) fn saw(&self, page: PageReading, sight: ReadExtent) {
-        self.desk.note_read(&self.caller.session, page, sight);
+    pub(super) async fn saw(&self, page: PageReading, sight: ReadExtent) {
+        let session = &self.caller.session;
+        self.desk.note_read(session, page, sight).await;
     }
 
     /// Makes the plan join a draft, if one is named.

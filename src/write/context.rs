@@ -53,7 +53,7 @@ impl WriteContext {
         keep: Keep,
     ) -> Self {
         let house = WriterShared::new(&index.wiki, audit, &policy, patience, keep);
-        let memory = Arc::new(SessionMemory::default());
+        let memory = Arc::new(SessionMemory::new(audit.store()));
         Self::with(index, Arc::new(house), policy, memory)
     }
 
@@ -76,7 +76,7 @@ impl WriteContext {
     /// A context with another key, or for a reviewer: the same log, but its own previews and remembered
     /// reads.
     pub(super) fn for_reader(&self, index: Arc<ContentIndex>, policy: Policy) -> Self {
-        let memory = Arc::new(SessionMemory::default());
+        let memory = Arc::new(SessionMemory::new(self.audit.store()));
         Self::with(index, Arc::clone(&self.house), policy, memory)
     }
 
@@ -239,12 +239,14 @@ impl WriteContext {
         let reads = &self.memory.reads;
         if let (false, Some(page)) = (wrote_whole, change.before())
             && let (Some(id), Some(at)) = (page.id, &page.updated_at)
-            && let Some(seen) = reads.last(session, id).filter(|seen| !seen.knows_of(at))
+            && let Some(seen) = reads.last(session, id).await
+            && !seen.knows_of(at)
             && let Ok(Since::Nothing) = self.wiki.written_since(id, seen.newest(), 1).await
         {
-            reads.note_written(session, id, at, false);
+            let knowing = Knowing::in_part(session);
+            reads.note_written(&knowing, id, at).await;
         }
-        reads.knowing(session, change, wrote_whole)
+        reads.knowing(session, change, wrote_whole).await
     }
 
     /// What a source makes the changes of a call from.
@@ -326,8 +328,8 @@ impl WriteContext {
 
     /// Notes that a session saw a page: its later changes of the content are compared with this
     /// state.
-    pub fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
-        self.memory.reads.note(session, page, sight);
+    pub async fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
+        self.memory.reads.note(session, page, sight).await;
     }
 
     /// Keeps the call for which a preview's token was given, for other servers of this store too.

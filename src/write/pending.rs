@@ -13,6 +13,7 @@ use crate::notice::Invitation;
 use crate::notify::ReviewAddress;
 use crate::page::Date;
 
+use crate::write::memory::Knowing;
 use crate::write::{Caller, Notes, SetAnswer, SetOutcome, WriteContext};
 
 /// The most pages of an applied set that are looked at again for the session that asked for it.
@@ -209,13 +210,18 @@ impl WriteContext {
     /// A session that knew the pages from which a set was made knows them as a person's decision
     /// left them, as after its own write; not those that differ by now from what was applied.
     async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallHistory]) {
-        let known = proposal.changes().filter_map(|change| {
-            let (id, read) = (change.page?, change.updated_at.as_ref()?);
-            let seen = self.memory.reads.last(session, id)?;
-            seen.knows_of(read).then_some((id, change.before))
-        });
-        let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
-        for (id, before) in known {
+        let knowing = Knowing::in_part(session);
+        let mut known = 0;
+        for change in proposal.changes() {
+            let (Some(id), Some(read)) = (change.page, &change.updated_at) else {
+                continue;
+            };
+            let seen = self.memory.reads.last(session, id).await;
+            if known == MOST_KNOWN_AGAIN || seen.is_none_or(|seen| !seen.knows_of(read)) {
+                continue;
+            }
+            known += 1;
+            let before = change.before;
             let is_it = |call: &&CallHistory| call.id == Some(id) && call.before == before;
             let Some(call) = calls.iter().find(is_it) else {
                 continue;
@@ -226,7 +232,7 @@ impl WriteContext {
                 && now.content.as_ref() == Some(&applied.content)
                 && let Some(at) = &now.updated_at
             {
-                self.memory.reads.note_written(session, id, at, false);
+                self.memory.reads.note_written(&knowing, id, at).await;
             }
         }
     }

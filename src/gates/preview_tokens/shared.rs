@@ -299,7 +299,7 @@ impl SessionPreviews<'_> {
 
 impl SessionId {
     /// A digest of all that tells it from others, which reveals nothing.
-    fn fingerprint(&self) -> LineHash {
+    pub fn fingerprint(&self) -> LineHash {
         LineHash::new(format!("{self:?}").as_bytes())
     }
 }

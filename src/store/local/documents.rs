@@ -31,6 +31,7 @@ impl LocalStore {
             DocumentKind::LastUse => self.wiki.join("last-uses"),
             DocumentKind::Preview => self.wiki.join("previews"),
             DocumentKind::McpSession => self.wiki.join("mcp-sessions"),
+            DocumentKind::SessionRead => self.wiki.join("session-reads"),
             DocumentKind::Mirror => self.wiki.join("seen"),
             DocumentKind::Pause | DocumentKind::AnchorFault => self.wiki.clone(),
         }

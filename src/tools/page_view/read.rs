@@ -87,18 +87,20 @@ pub(in crate::tools) async fn answer(
     .await;
     let linking = LinkContext::load(context, &found, ask).await;
     if !is_several && let Some(found) = found.pop() {
-        let view = show(context, found?, (ask, &linking), (ask.most(), false))?;
+        let (view, seen) = show(context, found?, (ask, &linking), (ask.most(), false))?;
+        saw(context, seen).await;
         return Ok(Output {
             page: Some(view),
             pages: None,
         });
     }
     let budgets = shares(ask.most(), found.iter().map(wish).collect());
-    let pages = found.into_iter().zip(budgets).zip(&wanted);
-    let pages = pages.map(|((found, most), wanted)| {
+    let mut pages = Vec::new();
+    for ((found, most), wanted) in found.into_iter().zip(budgets).zip(&wanted) {
         let found = found.and_then(|found| show(context, found, (ask, &linking), (most, true)));
-        match found {
-            Ok(mut view) => {
+        pages.push(match found {
+            Ok((mut view, seen)) => {
+                saw(context, seen).await;
                 view.page.page.url = None;
                 PageResult::Page(Box::new(view))
             }
@@ -108,12 +110,19 @@ pub(in crate::tools) async fn answer(
                     PageResult::refused("path", escaped(path, 300).into(), &failure)
                 }
             },
-        }
-    });
+        });
+    }
     Ok(Output {
         page: None,
-        pages: Some(pages.collect()),
+        pages: Some(pages),
     })
+}
+
+/// Notes what of a page was shown, if anything was.
+async fn saw(context: &ToolContext, seen: Option<(PageReading, ReadExtent)>) {
+    if let Some((page, sight)) = seen {
+        context.saw(page, sight).await;
+    }
 }
 
 /// The number of bytes that a page could use.
@@ -335,7 +344,7 @@ fn show(
     found: PageWithText,
     (ask, linking): (&PageReadOptions, &LinkContext),
     (most, is_share): (usize, bool),
-) -> Result<PageView> {
+) -> Result<(PageView, Option<(PageReading, ReadExtent)>)> {
     if found.anchor.is_some() {
         ask.check_beside_section()?;
     }
@@ -359,6 +368,7 @@ fn show(
     }
     let mut part = Excerpt::default();
     let (mut outlined, mut shown, mut hidden_text) = (None, None, None);
+    let mut seen = None;
     let mut is_part = ask.version.is_some() && text.is_some();
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
@@ -391,7 +401,7 @@ fn show(
                         of: text.len(),
                     },
                 };
-                context.saw(page, sight);
+                seen = Some((page, sight));
             }
             part.lines = format!("{}-{}", cut.first_line, cut.last_line);
             if left > 0 {
@@ -425,7 +435,7 @@ fn show(
         PageViewKind::Text => plain = shown,
         PageViewKind::Outline | PageViewKind::Metadata => {}
     }
-    Ok(PageView {
+    let view = PageView {
         page: WholePage::new(&context.wiki, page),
         metadata,
         rendered,
@@ -436,7 +446,8 @@ fn show(
         hint: hint(&unavailable, ask),
         unavailable,
         hidden_text,
-    })
+    };
+    Ok((view, seen))
 }
 
 /// A piece of a text of the wanted size, and how many bytes follow it.

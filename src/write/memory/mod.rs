@@ -2,6 +2,7 @@
 //! sessions.
 
 mod reads;
+mod shared_reads;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,14 +12,16 @@ use parking_lot::Mutex;
 use crate::audit::CallId;
 use crate::gates::{Previews, SessionId};
 use crate::share::evict_index;
+use crate::store::Store;
 
 pub use reads::ReadExtent;
-pub(super) use reads::{Concerns, Knowing, PageRead, Reads};
+pub(super) use reads::{Concerns, Knowing, PageRead};
+pub(super) use shared_reads::SharedReads;
 
 /// What is remembered of sessions: bounded, and lost when the process ends.
 #[derive(Debug)]
 pub(super) struct SessionMemory {
-    pub(super) reads: Arc<Reads>,
+    pub(super) reads: Arc<SharedReads>,
     pub(super) previews: Previews,
     /// Sets about which a person is asked between two calls; a token is the question's name.
     pub(super) questions: Previews,
@@ -27,28 +30,29 @@ pub(super) struct SessionMemory {
     pub(super) applied: Arc<AppliedSets>,
 }
 
-impl Default for SessionMemory {
-    /// Nothing yet.
-    fn default() -> Self {
+impl SessionMemory {
+    /// Nothing yet, but what sessions read at other servers of this store.
+    pub(super) fn new(store: &Arc<dyn Store>) -> Self {
+        Self::with(Arc::new(SharedReads::new(store)))
+    }
+
+    fn with(reads: Arc<SharedReads>) -> Self {
         Self {
-            reads: Arc::default(),
+            reads,
             previews: Previews::new(Previews::LIFE),
             questions: Previews::new(Previews::LIFE),
             own_writes: Arc::default(),
             applied: Arc::default(),
         }
     }
-}
 
-impl SessionMemory {
     /// The same reads and writes of sessions, without previews and questions: for the same server
     /// under other gates.
     pub(super) fn under_other_gates(&self) -> Self {
         Self {
-            reads: Arc::clone(&self.reads),
             own_writes: Arc::clone(&self.own_writes),
             applied: Arc::clone(&self.applied),
-            ..Self::default()
+            ..Self::with(Arc::clone(&self.reads))
         }
     }
 }

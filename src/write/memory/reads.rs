@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
 use crate::share::evict_index;
@@ -55,7 +55,7 @@ pub(crate) enum Concerns {
 }
 
 /// A page as a session saw it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PageRead {
     /// The date of the newest state of which it saw anything.
     newest: Date,
@@ -66,8 +66,10 @@ pub(crate) struct PageRead {
     /// The state whose text it reads from the beginning, and the end of the text read so far.
     paged: Option<(Date, usize)>,
     /// The newest state in full, as long as there is room.
+    #[serde(skip)]
     pub(crate) page: Option<Arc<PageReading>>,
     /// The position of `page` in the order of texts.
+    #[serde(skip)]
     place: u64,
 }
 
@@ -132,9 +134,19 @@ pub(crate) struct Knowing {
     pub(crate) wrote_whole: bool,
 }
 
+impl Knowing {
+    /// A session that did not give the content in full.
+    pub(crate) fn in_part(session: &SessionId) -> Self {
+        Self {
+            session: session.clone(),
+            wrote_whole: false,
+        }
+    }
+}
+
 /// Pages as sessions last saw them.
 #[derive(Debug, Default)]
-pub(crate) struct Reads {
+pub(super) struct Reads {
     all: Mutex<SessionReads>,
 }
 
@@ -151,7 +163,7 @@ struct SessionReads {
 
 impl Reads {
     /// A session saw a page.
-    pub(crate) fn note(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
+    pub(super) fn note(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
         let (Some(id), Some(at)) = (page.id, page.updated_at.clone()) else {
             return;
         };
@@ -164,7 +176,7 @@ impl Reads {
 
     /// A session wrote a page, of which it knew the newest state that it saw or wrote all of the
     /// text itself.
-    pub(crate) fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool) {
+    pub(super) fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool) {
         self.with(session, id, |all, key| {
             let seen = all.entry(key, at);
             if is_whole {
@@ -182,28 +194,28 @@ impl Reads {
     }
 
     /// The page as this session last saw it.
-    pub(crate) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
+    pub(super) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
         let all = self.all.lock();
         all.seen.get(&(session.clone(), page)).cloned()
     }
 
-    /// After its own write a session knows the parts of the page that it knew before, or all of it
-    /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
-    pub(crate) fn knowing(
-        &self,
-        session: &SessionId,
-        change: &Change,
-        wrote_whole: bool,
-    ) -> Option<Knowing> {
-        let knew = change.before().is_some_and(|page| {
-            let seen = page.id.and_then(|id| self.last(session, id));
-            let at = page.updated_at.as_ref();
-            seen.is_some_and(|seen| at.is_some_and(|at| seen.knows_of(at)))
+    /// Replaces what a session knows of a page here by what it knew wherever it read it last. A text
+    /// that was kept stays if it is the newest.
+    pub(super) fn take_over(&self, session: &SessionId, id: i64, read: PageRead) {
+        self.with(session, id, |all, key| {
+            let here = all.entry(key, &read.newest);
+            if here.newest == read.newest {
+                let (page, place) = (here.page.take(), here.place);
+                *here = PageRead {
+                    page,
+                    place,
+                    ..read
+                };
+            } else {
+                *here = read;
+                all.put(key, None);
+            }
         });
-        (wrote_whole || knew).then(|| Knowing {
-            session: session.clone(),
-            wrote_whole,
-        })
     }
 
     fn with(

@@ -69,7 +69,7 @@ pub(super) async fn check(
     let (Some(id), Some(updated_at)) = (page.id, &page.updated_at) else {
         return Ok(ConflictCheck::None);
     };
-    let seen = call.memory.reads.last(call.session, id);
+    let seen = call.memory.reads.last(call.session, id).await;
     let of_session = || Some(seen.as_ref()?.known(concerns.as_ref()?));
     let Some(known) = named.or_else(of_session).cloned() else {
         return Ok(ConflictCheck::None);

@@ -12,7 +12,7 @@ use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{Gate, Gated, Permit, Refusal, Step};
 use crate::notice;
-use crate::page::{Attached, Field, PageState};
+use crate::page::{Attached, Date, Field, PageState};
 use crate::trace;
 use crate::wiki::{Sender, Sending, Wiki};
 
@@ -21,7 +21,7 @@ use super::record;
 use super::verify::history::overwritten;
 use super::verify::{Settled, not_sent, settle};
 use crate::view::{ChangeView, WriteTarget};
-use crate::write::memory::{Knowing, Reads};
+use crate::write::memory::{Knowing, SharedReads};
 use crate::write::{
     Applied, EntryBuilder, Family, Notes, Promise, SetCheck, Timeouts, WriteAnswer, WriteContext,
     WriteHistory, WriteLock,
@@ -96,7 +96,7 @@ pub(super) struct Steps<'a> {
     sender: &'a Sender,
     lock: &'a WriteLock,
     past: &'a WriteHistory,
-    reads: &'a Reads,
+    reads: &'a SharedReads,
     patience: Timeouts,
 }
 
@@ -145,8 +145,8 @@ impl<'a> Steps<'a> {
             };
             let sent_at = sending.wiki().now();
             let settled = self.sent((&sending, record), step, &promise, sent_at).await;
-            if let Some(knowing) = &knowing {
-                note_written(self.reads, knowing, &settled);
+            if let (Some(knowing), Some((id, at))) = (&knowing, written(&settled)) {
+                self.reads.note_written(knowing, id, at).await;
             }
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, change);
@@ -244,17 +244,14 @@ fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>>
     }
 }
 
-/// Notes for the session how its own write left the page, even in part.
-fn note_written(reads: &Reads, knowing: &Knowing, settled: &Settled) {
-    if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
-        (settled.outcome, &settled.proof)
-        && !proof.differing.contains(&Field::Content)
-        // Of what belongs to a page, nobody keeps what a session knows.
-        && proof.found.thing.is_none()
-        && let (Some(id), Some(at)) = (proof.found.id, &proof.found.updated_at)
-    {
-        reads.note_written(&knowing.session, id, at, knowing.wrote_whole);
-    }
+/// The page whose text is as its own write left it, even in part, and the time of that state.
+fn written(settled: &Settled) -> Option<(i64, &Date)> {
+    let is_applied = matches!(settled.outcome, Outcome::Applied | Outcome::PartlyApplied);
+    let proof = settled.proof.as_ref().filter(|_| is_applied)?;
+    let found = &proof.found;
+    // Of what belongs to a page, nobody keeps what a session knows.
+    let is_own = !proof.differing.contains(&Field::Content) && found.thing.is_none();
+    found.id.zip(found.updated_at.as_ref()).filter(|_| is_own)
 }
 
 /// The failure if the server takes no more writes.
@@ -277,14 +274,13 @@ pub(crate) fn broke_off() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::super::lock::WriteLock;
-    use super::{Settled, Steps, ended, may_overwrite, note_written};
+    use super::{Settled, Steps, ended, may_overwrite, written};
     use crate::audit::{HeldLease, Outcome};
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
     use crate::page::testing::{But as _, page};
     use crate::page::{Field, PageState};
-    use crate::write::memory::Knowing;
-    use crate::write::testing::{self, Office, checked, office, permit, record, session, update};
+    use crate::write::testing::{self, Office, checked, office, permit, record, update};
 
     const AT: &str = "2026-01-01T00:00:00.000Z";
 
@@ -354,15 +350,7 @@ mod tests {
     /// True if the session knows the page after a step with this outcome.
     fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
         let settled = Settled::sent(outcome, proof, None);
-        let knowing = Knowing {
-            session: session(),
-            wrote_whole: true,
-        };
-        let office = office();
-        let reads = &office.desk.memory.reads;
-        note_written(reads, &knowing, &settled);
-        let seen = reads.last(&session(), 1);
-        seen.is_some_and(|seen| seen.knows_of(&AT.to_owned().into()))
+        written(&settled) == Some((1, &AT.to_owned().into()))
     }
 
     fn proof(differing: Vec<Field>, found: PageState) -> Proof {

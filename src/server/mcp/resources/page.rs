@@ -89,7 +89,8 @@ pub(super) async fn read(
         to: shown.len(),
         of: text.len(),
     };
-    app.desk.note_read(&visit.session, page.clone(), sight);
+    let noted = app.desk.note_read(&visit.session, page.clone(), sight);
+    noted.await;
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());
