@@ -121,6 +121,12 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk> {
     let changes_none =
         tags.is_none() && replace_all.edits.is_empty() && input.is_published.is_none();
     if changes_none && input.move_to.is_none() {
+        let (desk, caller) = (&context.desk, &context.caller);
+        let token = input.confirm.as_deref();
+        // The preview would name it, if its token still counted.
+        if let Some(Err(gone)) = token.map(|token| desk.asked(caller, token)) {
+            return Err(desk.refuse_input(caller, token, gone).await);
+        }
         let failure = invalid_argument("", "nothing to change is named");
         return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));
     }

@@ -97,8 +97,13 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
             assert_eq!(record.id.unwrap(), change["id"]);
         }
     }
-    // The token is used up.
-    fails(&served, BULK, arguments, "CONFIRM_EXPIRED").await;
+    // The token is used up, which the same call hears, and one that names the pages alone.
+    let short = json!({ "ids": ids, "confirm": arguments["confirm"] });
+    for again in [arguments, short] {
+        let refused = fails(&served, BULK, again, "CONFIRM_EXPIRED").await;
+        let message = refused["message"].as_str().unwrap();
+        says(&message, "already used by the call");
+    }
     // What is so already is left out, and nothing is sent.
     let nothing = served.call(BULK, tag(&ids)).await.unwrap();
     assert_eq!(nothing["outcome"], "unchanged");
