@@ -7,6 +7,8 @@ use regex::Regex;
 use super::locale::is_locale_like;
 use crate::page::{MAX_PATH_CHARS, PagePath};
 
+/// The most bytes of a file name, as of a folder's.
+const MAX_NAME_BYTES: usize = 255;
 /// The most bytes of an upload that Wiki.js takes by default (W37).
 pub const MAX_ASSET_BYTES: usize = 5 * 1024 * 1024;
 /// First parts of addresses that are the wiki's own (W42).
@@ -96,6 +98,19 @@ fn stored(name: &str) -> String {
     }
 }
 
+/// True if Wiki.js would cut a segment, or keep nothing of it: it is longer than file names may be, or Windows calls a
+/// device so.
+fn is_cut(segment: &str) -> bool {
+    let name = segment.split('.').next().unwrap_or_default();
+    let device = name.get(..3).map(str::to_ascii_lowercase);
+    let is_device = match (device.as_deref(), name.as_bytes().get(3..)) {
+        (Some("con" | "prn" | "aux" | "nul"), Some([])) => true,
+        (Some("com" | "lpt"), Some([digit])) => digit.is_ascii_digit(),
+        _ => false,
+    };
+    is_device || segment.len() > MAX_NAME_BYTES
+}
+
 /// True if file names and addresses cannot contain a segment as it is.
 fn is_unfit(segment: &str) -> bool {
     let is_odd = |c: char| {
@@ -149,6 +164,11 @@ pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
             "must be of letters, digits and plain signs, without \"..\", so that an address can say it"
                 .to_owned(),
         );
+    }
+    if path.as_str().split('/').any(is_cut) {
+        return Err(format!(
+            "must have names of {MAX_NAME_BYTES} bytes at most, and none such as \"con\", \"nul\" or \"com1\": the wiki would cut them, or keep the file without a name"
+        ));
     }
     if extension(path).is_empty() || !can_be_downloaded(path) {
         return Err("must end in an extension other than .md, .html and .txt: the wiki takes other names for pages, and nobody could download the file".to_owned());
@@ -254,6 +274,8 @@ mod tests {
             "img/a.csv",
             "docs/en/plän_日本.csv",
             "abc/e/a+b(c).csv",
+            "docs/cons/com.com10.png",
+            &format!("{}.png", "ü".repeat(125)),
         ] {
             assert_eq!(fault(path), None, "{path}");
         }
@@ -269,6 +291,10 @@ mod tests {
             ("docs/a\".png", "plain signs"),
             ("docs/a..b.png", "plain signs"),
             ("docs./a.png", "plain signs"),
+            ("docs/con.png", "without a name"),
+            ("docs/com1.tar.gz", "without a name"),
+            ("nul/a.png", "without a name"),
+            (&format!("{}.png", "ü".repeat(126)), "255 bytes"),
             ("docs/a.txt", "download"),
             ("docs/a", "download"),
             (".png", "download"),

@@ -201,8 +201,10 @@ fn understood(answer: WikiResult<Option<i64>>) -> MutationOutcome {
 /// Outside the paths that a key may write, Wiki.js names the right of another operation.
 fn with_right_of(kind: Operation, error: WikiError) -> WikiError {
     match error {
-        WikiError::Forbidden { .. } => WikiError::Forbidden {
+        WikiError::Forbidden { right } => WikiError::Forbidden {
             right: match kind {
+                // It needs both, and the wiki says which is missing (W41).
+                Operation::RenameAsset if right == "write:assets" => right,
                 Operation::Create | Operation::Update => "write:pages",
                 Operation::Aside | Operation::Move => "manage:pages",
                 Operation::Delete => "delete:pages",
