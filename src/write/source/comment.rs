@@ -170,16 +170,23 @@ impl ChangeSource for CommentWrite {
     }
 
     async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
-        if let ToComment::Add { .. } = self.what
-            && let Some(left) = call.wiki().comment_pause()
-        {
-            return Err(too_soon(left));
-        }
+        in_time(call.wiki(), shown)?;
         Ok(self.is_of(shown))
     }
 }
 
-/// The refusal of a comment that the wiki would not take yet. Its token stays good.
+/// Checks that the wiki would take a comment by now, if a change writes one.
+///
+/// # Errors
+/// `RATE_LIMITED`: nothing is sent, and the token stays good.
+pub(super) fn in_time(wiki: &Wiki, shown: &ChangeSet) -> Result<()> {
+    let adds = shown.first().change.operation() == Operation::AddComment;
+    match wiki.comment_pause().filter(|_| adds) {
+        Some(left) => Err(too_soon(left)),
+        None => Ok(()),
+    }
+}
+
 fn too_soon(left: Duration) -> Failure {
     let error = WikiError::TooSoon {
         after: Some(left + Duration::from_secs(1)),

@@ -10,7 +10,7 @@ use crate::gates::{ChangeSet, SessionId, SetChange, TurnOf};
 use crate::page::{Attached, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-use super::{Agreed, ChangeSource, Made, WriteCall, checked, present, target};
+use super::{Agreed, ChangeSource, Made, WriteCall, checked, comment, present, target};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults::bad_argument;
 use crate::write::undo::history::{WriteHistory, nothing};
@@ -143,6 +143,7 @@ impl ChangeSource for UndoRequest {
             let is_whole = asked.len().saturating_add(named) >= left.len();
             return Ok(asked.is_subset(&left) && is_whole);
         }
+        comment::in_time(call.wiki(), shown)?;
         let only = shown.first();
         // `last` still means the write that was shown, whatever was written since.
         let takes_back = if self.call.is_last() {
