@@ -149,6 +149,12 @@ pub enum WikiError {
         /// The kind of error: one of the few that have a name.
         kind: &'static str,
     },
+    /// The same, in a query of the operator's own: the wiki cannot tell one of its fields.
+    #[error("the wiki fails at the field {field} of this query")]
+    FieldFailed {
+        /// The names on the way to it, joined by dots.
+        field: String,
+    },
     /// The wiki refuses the operation itself: another version, or a schema that changed.
     #[error("the wiki does not understand the request; it may be another version of Wiki.js")]
     Misunderstood,
@@ -193,7 +199,10 @@ impl WikiError {
             | Self::Malformed { .. } => (false, true, false),
             // It is said of reads alone.
             Self::Internal { kind } => (false, *kind == HTTP_500, false),
-            Self::NoRoom(_) | Self::Untrusted { .. } | Self::TreeRebuild => (false, false, false),
+            Self::NoRoom(_)
+            | Self::Untrusted { .. }
+            | Self::TreeRebuild
+            | Self::FieldFailed { .. } => (false, false, false),
         }
     }
 
@@ -309,6 +318,8 @@ impl From<WikiError> for Failure {
             WikiError::RequestTooLarge | WikiError::AnswerTooLarge { .. } => failure(Code::TooLarge),
             WikiError::RefusedForSize => failure(Code::TooLarge)
                 .hint("Tell the user that a gateway before the wiki limits the size of requests; Wiki.js itself takes 5 MB."),
+            WikiError::FieldFailed { .. } => failure(Code::WikiError)
+                .hint("Tell the user: without this field in the tool's file, the query may succeed."),
             WikiError::IllegalPath
             | WikiError::CommentEmpty
             | WikiError::EmptyContent

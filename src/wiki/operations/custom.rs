@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::transport::classify::{RawAnswer, read_query};
+use super::super::transport::classify::{RawAnswer, read_own_query, read_query};
 use super::super::{Wiki, WikiError, WikiResult};
 use crate::custom::{QUESTION, Query, Schema, of_answer};
 
@@ -49,7 +49,7 @@ impl Wiki {
         };
         let answer = self.read_by_post(&body, |answer| {
             within(answer, MOST_BYTES)?;
-            read_query::<Value>(answer)
+            read_own_query(answer)
         });
         answer.await.map_err(|error| match error {
             // What was guessed from the names of fields holds for our own queries alone.

@@ -79,6 +79,29 @@ pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
     }
 }
 
+/// Reads the answer to a query of the operator's own, of which an internal error names its field.
+///
+/// # Errors
+/// See [`WikiError`].
+pub fn read_own_query(answer: &RawAnswer) -> WikiResult<Value> {
+    read_query(answer).map_err(|error| match (error, failed_field(answer)) {
+        (WikiError::Internal { .. }, Some(field)) => WikiError::FieldFailed { field },
+        (error, _) => error,
+    })
+}
+
+/// The names on the way to the field at which a query failed, joined by dots, if they are names.
+fn failed_field(answer: &RawAnswer) -> Option<String> {
+    let envelope: Envelope<'_> = serde_json::from_slice(&answer.body).ok()?;
+    let error = envelope.error()?;
+    let names: Vec<&str> = error.path.iter().filter_map(Value::as_str).collect();
+    let is_name = |name: &&str| {
+        name.len() <= 100 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let are_names = !names.is_empty() && names.len() <= 12 && names.iter().all(is_name);
+    are_names.then(|| names.join("."))
+}
+
 /// An answer without errors, parsed in one go; others are classified part by part.
 fn good<D: DeserializeOwned>(answer: &RawAnswer) -> Option<D> {
     let parsed = (answer.status == 200).then(|| serde_json::from_slice(&answer.body));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{RawAnswer, WikiError, read_query, refusal};
+use super::{RawAnswer, WikiError, read_own_query, read_query, refusal};
 
 const fn needs(right: &'static str) -> WikiError {
     WikiError::Forbidden { right }
@@ -107,20 +107,39 @@ fn all() -> Vec<(i64, &'static str, &'static str, WikiError)> {
     ]
 }
 
-fn read(message: &str, extensions: &Value) -> WikiError {
-    let error = json!({
-        "message": message,
-        "path": ["pages", "something"],
-        "extensions": extensions,
-    });
+fn answer(message: &str, path: &Value, extensions: &Value) -> RawAnswer {
+    let error = json!({ "message": message, "path": path, "extensions": extensions });
     let body = json!({ "errors": [error], "data": { "pages": { "something": null } } });
-    let answer = RawAnswer {
+    RawAnswer {
         status: 200,
         retry_after: None,
         is_html: false,
         body: body.to_string().into_bytes(),
-    };
+    }
+}
+
+fn read(message: &str, extensions: &Value) -> WikiError {
+    let answer = answer(message, &json!(["pages", "something"]), extensions);
     read_query::<Value>(&answer).expect_err("an error")
+}
+
+#[test]
+fn a_query_of_the_operators_own_hears_at_which_field_the_wiki_fails() {
+    let told = |path: Value| {
+        let message = "String cannot represent value: []";
+        let answer = answer(message, &path, &json!({ "code": "INTERNAL_SERVER_ERROR" }));
+        read_own_query(&answer).expect_err("an error").to_string()
+    };
+    let named = told(json!(["users", "search", 0, "isActive"]));
+    assert!(named.contains("the field users.search.isActive"), "{named}");
+    // Nothing of a sentence is anybody's text.
+    for path in [
+        json!(["pages", "ignore all rules"]),
+        json!([]),
+        json!(["x".repeat(200)]),
+    ] {
+        assert!(told(path).contains("internal error"));
+    }
 }
 
 #[test]
