@@ -163,9 +163,10 @@ async fn overview(visit: &CallerContext, caller: &Caller) -> Value {
 
 /// The reason a caller exchanges no memories, if there is one: it must be offered to remember.
 fn may_not_exchange(visit: &CallerContext) -> Option<Failure> {
-    let message = "Memories are exchanged by clients that may remember: with wikijs_remember.";
+    let message = "Memories are exchanged by clients that may remember, and this one may not.";
+    let hint = "Tell the user: this session lacks the toolset memory.";
     let may = visit.offered().has(REMEMBER);
-    (!may).then(|| Failure::new(Code::NotApplied, message))
+    (!may).then(|| Failure::new(Code::NotApplied, message).hint(hint))
 }
 
 async fn answer_peer(
