@@ -28,13 +28,20 @@ pub struct IndexedLink {
 impl Store {
     /// The links in the sources of all indexed pages, page by page.
     pub(super) fn links(&self) -> IndexResult<Vec<IndexedLink>> {
-        self.links_of("link")
+        self.links_of("link", "")
+    }
+
+    /// The links in the sources of all indexed pages, and the files that they show, whose targets have this text.
+    pub(super) fn links_that_name(&self, text: &str) -> IndexResult<Vec<IndexedLink>> {
+        let mut links = self.links_of("link", text)?;
+        links.extend(self.links_of("within", text)?);
+        Ok(links)
     }
 
     /// The links in the sources of all indexed pages to places on themselves, and the files that
     /// they show.
     pub(super) fn within_pages(&self) -> IndexResult<(Vec<IndexedLink>, Vec<IndexedLink>)> {
-        let links = self.links_of("within")?.into_iter();
+        let links = self.links_of("within", "")?.into_iter();
         Ok(links.partition(|link| link.target.starts_with('#')))
     }
 
@@ -53,12 +60,13 @@ impl Store {
         asked.iter().map(&mut lacks).collect()
     }
 
-    fn links_of(&self, table: &str) -> IndexResult<Vec<IndexedLink>> {
+    fn links_of(&self, table: &str, text: &str) -> IndexResult<Vec<IndexedLink>> {
         let mut query = self.db.prepare(&format!(
             "SELECT link.id, locale, path, line, target, carrier FROM {table} AS link
-             JOIN page ON page.id = link.id WHERE missing = 0 ORDER BY link.id, link.rowid",
+             JOIN page ON page.id = link.id WHERE missing = 0 AND instr(target, ?1)
+             ORDER BY link.id, link.rowid",
         ))?;
-        let rows = query.query_map([], |row| {
+        let rows = query.query_map([text], |row| {
             Ok(IndexedLink {
                 id: row.get(0)?,
                 locale: Locale::as_stored(row.get::<_, String>(1)?),

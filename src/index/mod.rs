@@ -36,6 +36,7 @@ mod tokens;
 mod vector;
 mod vector_tables;
 
+mod asset_users;
 mod content_index;
 mod quota;
 

@@ -482,6 +482,9 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
         ("docs/a", "# A\n\n![plan](/docs/plan.png)\n"),
         ("docs/b", "<img src=\"https://wiki.lan/docs/plan.png\">\n"),
         ("docs/c", "/other/docs/plan.png and docs/plan.png.bak\n"),
+        ("docs/e", "![plan](plan.png) [it](../docs/./plan.png)\n"),
+        ("docs/f", "<img src=\"plan.png\">\n"),
+        ("other/g", "![another](plan.png)\n"),
         ("vault/d", "![plan](/docs/plan.png)\n"),
     ])
     .await;
@@ -493,7 +496,7 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
     let told = bounded.checked(GET_ASSET, get.clone()).await.unwrap();
     let mut found = members(&told, "usedBy", "path");
     found.sort_unstable();
-    assert_eq!(found, ["docs/a", "docs/b"], "{told}");
+    assert_eq!(found, ["docs/a", "docs/b", "docs/e", "docs/f"], "{told}");
     let setup = setup(&wiki, &RIGHTS).with("WIKI_INDEX", "off");
     let off = setup.serve().await;
     let told = off.checked(GET_ASSET, get).await.unwrap();
@@ -503,7 +506,7 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
 #[tokio::test]
 async fn pages_that_would_show_an_asset_no_more_are_named_before_it_goes() {
     let wiki = wiki_of(&[
-        ("docs/a", "# A\n\n![plan](/docs/plan.png)\n"),
+        ("docs/a", "# A\n\n![plan](plan.png)\n"),
         ("vault/d", "![plan](/docs/plan.png)\n"),
     ])
     .await;
