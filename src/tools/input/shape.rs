@@ -26,9 +26,10 @@ pub(super) fn check_shape(
         .unwrap_or(&empty);
     let mut faults = ArgumentFaults::default();
     // The arguments that the tool takes are listed once.
-    let mut takes = Some(match known.is_empty() {
-        true => "none".to_owned(),
-        false => separated(known.keys(), ", "),
+    let mut takes = Some(if known.is_empty() {
+        "none".to_owned()
+    } else {
+        separated(known.keys(), ", ")
     });
     let is_integer = |property: &Value| {
         let kind = property.get("type").and_then(Value::as_str);

@@ -367,8 +367,7 @@ fn show(
         page = brief(page);
     }
     let mut part = Excerpt::default();
-    let (mut outlined, mut shown, mut hidden_text) = (None, None, None);
-    let mut seen = None;
+    let (mut outlined, mut shown, mut hidden_text, mut seen) = (None, None, None, None);
     let mut is_part = ask.version.is_some() && text.is_some();
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));

@@ -408,8 +408,8 @@ fn of_thing(thing: &Attached, before: Option<&PageState>, after: Option<&PageSta
 
 /// The names of those of these rights that are so.
 fn named(these: &[Right], is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
-    let those = these.iter().filter(|right| is_one(**right));
-    those.map(|right| right.name()).collect()
+    let named = these.iter().filter(|right| is_one(**right));
+    named.map(|right| right.name()).collect()
 }
 
 #[cfg(test)]
