@@ -132,7 +132,10 @@ impl ContentIndex {
             let (found, lacking) = found.await.map_err(in_words)?;
             missing += lacking;
             best.extend(found);
-            best.sort_by(|(_, _, a): &(_, _, f32), (_, _, b)| b.total_cmp(a));
+            // Of pages that are equally near the same ones are found each time.
+            best.sort_by(|(one, _, a): &Nearest, (other, _, b)| {
+                b.total_cmp(a).then(one.cmp(other))
+            });
             best.truncate(limit);
         }
         let pages =
