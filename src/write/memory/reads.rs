@@ -204,16 +204,14 @@ impl Reads {
     pub(super) fn take_over(&self, session: &SessionId, id: i64, read: PageRead) {
         self.with(session, id, |all, key| {
             let here = all.entry(key, &read.newest);
-            if here.newest == read.newest {
-                let (page, place) = (here.page.take(), here.place);
-                *here = PageRead {
-                    page,
-                    place,
-                    ..read
-                };
-            } else {
-                *here = read;
-                all.put(key, None);
+            let is_newest = here.newest == read.newest;
+            *here = PageRead {
+                page: here.page.take(),
+                place: here.place,
+                ..read
+            };
+            if !is_newest {
+                all.forget_text(key);
             }
         });
     }
@@ -385,6 +383,32 @@ mod tests {
         let late = SessionId::new("c");
         reads.note(&late, with_text(3, MAX_BYTES - 2_000), ReadExtent::Whole);
         assert!(has_text(&few, 0) && has_text(&much[1], 2) && !has_text(&late, 3));
+    }
+
+    #[test]
+    fn the_text_of_a_state_that_another_took_over_leaves_its_room() {
+        let reads = Reads::default();
+        let session = SessionId::new("a");
+        let with_text = |id, length| page(id, "1").but(|it| it.content = Some("x".repeat(length)));
+        let seen = |id| reads.last(&session, id).expect("seen");
+        let elsewhere = Reads::default();
+        elsewhere.note(&session, page(0, "2"), ReadExtent::Whole);
+        let newer = elsewhere.last(&session, 0).expect("seen");
+        reads.note(&session, with_text(0, MAX_BYTES / 2), ReadExtent::Whole);
+        let same = seen(0);
+        reads.take_over(&session, 0, same);
+        assert!(seen(0).page.is_some());
+        reads.take_over(&session, 0, newer);
+        assert!(seen(0).page.is_none() && seen(0).knows_of(&time("2")));
+        assert_eq!(reads.all.lock().bytes, 0);
+        for id in 1..4 {
+            reads.note(
+                &session,
+                with_text(id, MAX_BYTES - 2_000),
+                ReadExtent::Whole,
+            );
+        }
+        assert!(seen(3).page.is_some());
     }
 
     #[test]
