@@ -244,17 +244,18 @@ impl Drop for Group {
     fn drop(&mut self) {
         let mut all = UNDER_WAY.lock();
         all.retain(|group| *group != self.0);
-        // The group may have ended by itself.
-        let _ = kill_process_group(self.0, Signal::KILL);
+        kill(self.0);
     }
+}
+
+fn kill(group: Pid) {
+    // It may have ended by itself.
+    let _ = kill_process_group(group, Signal::KILL);
 }
 
 /// Kills all checks under way: the program ends, and nobody is left to bound them.
 pub fn end_all() {
-    for group in UNDER_WAY.lock().drain(..) {
-        // The group may have ended by itself.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+    UNDER_WAY.lock().drain(..).for_each(kill);
 }
 
 #[cfg(test)]

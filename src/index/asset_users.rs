@@ -10,7 +10,8 @@ use crate::page::{LinkBase, LinkedSite, Locale, PagePath, PagePlace, PageReading
 
 impl ContentIndex {
     /// The pages with a link or a picture that leads to a file, then those whose text has its path; at most
-    /// so many, within about one second. `named` is the file's path as texts have it.
+    /// so many, within about one second, and of those alone that may be read. `named` is the file's path as
+    /// texts have it.
     ///
     /// # Errors
     /// [`super::IndexError`].
@@ -18,10 +19,11 @@ impl ContentIndex {
         self: &Arc<Self>,
         (file, named): (PagePath, Pattern),
         site: LinkedSite,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Clone + Send + 'static,
         most: usize,
     ) -> IndexResult<PatternHits> {
-        let wanted = is_wanted.clone();
+        let scope = self.wiki.scope().clone();
+        let may_read = move |locale: &Locale, path: &PagePath| scope.admits_place(locale, path);
+        let wanted = may_read.clone();
         let leading = self.asked(move |store| leading_to(store, &file, &site, &wanted));
         let leading = leading.await?;
         let led: HashSet<PagePlace> = leading
@@ -29,7 +31,7 @@ impl ContentIndex {
             .map(|page| (page.locale.clone(), page.path.clone()))
             .collect();
         let is_other = move |locale: &Locale, path: &PagePath| {
-            is_wanted(locale, path) && !led.contains(&(locale.clone(), path.clone()))
+            may_read(locale, path) && !led.contains(&(locale.clone(), path.clone()))
         };
         let (all, room) = (leading.len(), most.saturating_sub(leading.len()));
         let found = self.matching(named, is_other, (room, 1)).await?;

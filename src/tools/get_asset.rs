@@ -162,11 +162,9 @@ impl Output {
         }
         let pattern = Pattern::of_asset(path).map_err(|fault| invalid_argument("path", fault))?;
         let covered = context.indexed().await?;
-        let scope = context.wiki.scope().clone();
-        let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
         let site = context.wiki.linked_site().await?;
         let _turn = context.turn().await?;
-        let found = index.users_of((path.clone(), pattern), site, is_wanted, MOST_USERS);
+        let found = index.users_of((path.clone(), pattern), site, MOST_USERS);
         let found = found.await?;
         let is_cut = found.looked_at < found.of;
         let cut = is_cut.then(|| "not all pages were searched in time".to_owned());

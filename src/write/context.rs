@@ -228,25 +228,35 @@ impl WriteContext {
         approvals.valid_for(&self.approver(caller)).await
     }
 
-    /// What a session will know of a page once this change of it is made. `updatedAt` moves without a write,
-    /// too, when a page that it links to comes or goes: a page that nobody wrote since is still known.
+    /// What a session will know of a page once this change of it is made: all of it if it wrote the content in
+    /// full, or else the parts that it knew before. Otherwise it could overwrite a text that it never saw.
     pub(super) async fn knowing(
         &self,
         session: &SessionId,
         change: &Change,
         wrote_whole: bool,
     ) -> Option<Knowing> {
+        let knowing = Knowing {
+            session: session.clone(),
+            wrote_whole,
+        };
+        if wrote_whole {
+            return Some(knowing);
+        }
         let reads = &self.memory.reads;
-        if let (false, Some(page)) = (wrote_whole, change.before())
-            && let (Some(id), Some(at)) = (page.id, &page.updated_at)
-            && let Some(seen) = reads.last(session, id).await
-            && !seen.knows_of(at)
-            && let Ok(Since::Nothing) = self.wiki.written_since(id, seen.newest(), 1).await
-        {
-            let knowing = Knowing::in_part(session);
+        let page = change.before()?;
+        let (id, at) = page.id.zip(page.updated_at.as_ref())?;
+        let seen = reads.last(session, id).await?;
+        if !seen.knows_of(at) {
+            // `updatedAt` moves without a write, too, when a page that it links to comes or goes: a page that
+            // nobody wrote since is still known.
+            let since = self.wiki.written_since(id, seen.newest(), 1).await;
+            let Ok(Since::Nothing) = since else {
+                return None;
+            };
             reads.note_written(&knowing, id, at).await;
         }
-        reads.knowing(session, change, wrote_whole).await
+        Some(knowing)
     }
 
     /// What a source makes the changes of a call from.
@@ -289,10 +299,16 @@ impl WriteContext {
         let client = &caller.client;
         let owner = client.is_known().then_some(client);
         let set = match self.house.sets.find(&caller.session, id) {
-            Some(set) => Some(set),
+            Some(mut set) => {
+                if set.outcome != SetOutcome::Applying {
+                    let undone = self.past.undone_since(id, owner).await?;
+                    set.notes.warnings.extend(undone);
+                }
+                Some(set)
+            }
             None => self.past.change_set(id, owner).await?,
         };
-        let Some(mut set) = set else {
+        let Some(set) = set else {
             return Ok(None);
         };
         for member in &set.members {
@@ -304,10 +320,6 @@ impl WriteContext {
             if !self.wiki.admits_record(target.id, &locale, &path).await? {
                 return Ok(None);
             }
-        }
-        if set.outcome != SetOutcome::Applying {
-            let undone = self.past.undone_since(id, owner).await?;
-            set.notes.warnings.extend(undone);
         }
         Ok(Some(set))
     }

@@ -84,9 +84,11 @@ pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> WikiResult<D> {
 /// # Errors
 /// See [`WikiError`].
 pub fn read_own_query(answer: &RawAnswer) -> WikiResult<Value> {
-    read_query(answer).map_err(|error| match (error, failed_field(answer)) {
-        (WikiError::Internal { .. }, Some(field)) => WikiError::FieldFailed { field },
-        (error, _) => error,
+    read_query(answer).map_err(|error| match error {
+        WikiError::Internal { .. } => {
+            failed_field(answer).map_or(error, |field| WikiError::FieldFailed { field })
+        }
+        error => error,
     })
 }
 

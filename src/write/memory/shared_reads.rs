@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::reads::{Knowing, PageRead, ReadExtent, Reads};
-use crate::change::Change;
 use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
 use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
@@ -62,28 +61,6 @@ impl SharedReads {
     pub(crate) async fn last(&self, session: &SessionId, id: i64) -> Option<PageRead> {
         self.fetch(session, id).await;
         self.here.last(session, id)
-    }
-
-    /// After its own write a session knows the parts of the page that it knew before, or all of it
-    /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
-    pub(crate) async fn knowing(
-        &self,
-        session: &SessionId,
-        change: &Change,
-        wrote_whole: bool,
-    ) -> Option<Knowing> {
-        let page = change.before();
-        let knew = match page.and_then(|page| page.id.zip(page.updated_at.as_ref())) {
-            Some((id, at)) if !wrote_whole => {
-                let seen = self.last(session, id).await;
-                seen.is_some_and(|seen| seen.knows_of(at))
-            }
-            _ => false,
-        };
-        (wrote_whole || knew).then(|| Knowing {
-            session: session.clone(),
-            wrote_whole,
-        })
     }
 
     /// Changes what a session knows of a page, after what it knows from other servers.

@@ -158,11 +158,9 @@ impl AssetWrite {
             return None;
         }
         let pattern = Pattern::of_asset(&self.path).ok()?;
-        let scope = call.wiki().scope().clone();
-        let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
         let site = call.wiki().linked_site().await.ok()?;
         let sought = (self.path.clone(), pattern);
-        let found = call.index.users_of(sought, site, is_wanted, MOST_NAMED);
+        let found = call.index.users_of(sought, site, MOST_NAMED);
         let found = found.await.ok().filter(|found| !found.hits.is_empty())?;
         let paths = { found.hits.iter() }.map(|hit| escape_hidden(hit.page.path.as_str()));
         let paths = separated(paths, ", ") + &and_more(found.left);

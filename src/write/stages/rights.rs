@@ -361,11 +361,12 @@ fn free_place(page: &PageState) -> PageReading {
 /// The rights that a change needs at its page's place, and those that its undo needs there. A list
 /// needs the latter as well where it deletes the page.
 fn at_page(change: &Change, is_list: bool) -> (Vec<Right>, Vec<Right>) {
+    // Fields are written where the page comes back to.
+    let undo = [Right::WritePages].into_iter().chain(of_code(change));
     if change.after().is_none() {
         // A deleted page comes back as a new one.
         let back = is_list.then_some(Right::WritePages);
         let needed = back.into_iter().chain([Right::DeletePages]).collect();
-        let undo = [Right::WritePages].into_iter().chain(of_code(change));
         return (needed, undo.collect());
     }
     let mut needed = Vec::new();
@@ -377,8 +378,6 @@ fn at_page(change: &Change, is_list: bool) -> (Vec<Right>, Vec<Right>) {
         return (needed, Vec::new());
     }
     needed.push(Right::ManagePages);
-    // Fields are written where the page comes back to.
-    let undo = [Right::WritePages].into_iter().chain(of_code(change));
     (needed, undo.collect())
 }
 

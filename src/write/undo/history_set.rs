@@ -122,6 +122,7 @@ impl WriteHistory {
             None => self.without_end(id).await?,
         };
         let sent = AttemptedChanges::of(calls);
+        let warnings = self.undone(&sent).await?.into_iter().collect();
         let members = sent.changes.iter().map(|call| self.member(call, &sent));
         Ok(Some(SetAnswer {
             call: id,
@@ -129,7 +130,10 @@ impl WriteHistory {
             members: members.collect(),
             left_out,
             links_left: Vec::new(),
-            notes: Notes::default(),
+            notes: Notes {
+                warnings,
+                ..Notes::default()
+            },
         }))
     }
 
@@ -142,7 +146,11 @@ impl WriteHistory {
         id: CallId,
         owner: Option<&Client>,
     ) -> Result<Option<Warning>> {
-        let sent = AttemptedChanges::of(self.calls_of_set(id, owner).await?);
+        let calls = self.calls_of_set(id, owner).await?;
+        self.undone(&AttemptedChanges::of(calls)).await
+    }
+
+    async fn undone(&self, sent: &AttemptedChanges) -> Result<Option<Warning>> {
         let there = sent.changes.iter().filter(|call| sent.is_there(call));
         let undone: Vec<CallId> = there.filter_map(|call| call.undone_by).collect();
         let Some(by) = undone.last() else {

@@ -89,8 +89,9 @@ pub(super) async fn read(
         to: shown.len(),
         of: text.len(),
     };
-    let noted = app.desk.note_read(&visit.session, page.clone(), sight);
-    noted.await;
+    app.desk
+        .note_read(&visit.session, page.clone(), sight)
+        .await;
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());
