@@ -216,8 +216,11 @@ impl WriteContext {
             let (Some(id), Some(read)) = (change.page, &change.updated_at) else {
                 continue;
             };
+            if known == MOST_KNOWN_AGAIN {
+                break;
+            }
             let seen = self.memory.reads.last(session, id).await;
-            if known == MOST_KNOWN_AGAIN || seen.is_none_or(|seen| !seen.knows_of(read)) {
+            if seen.is_none_or(|seen| !seen.knows_of(read)) {
                 continue;
             }
             known += 1;

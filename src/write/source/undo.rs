@@ -14,6 +14,7 @@ use super::{Agreed, ChangeSource, Made, WriteCall, checked, comment, present, ta
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::faults::bad_argument;
 use crate::write::undo::history::{WriteHistory, nothing};
+use crate::write::undo::history_set::stands_at;
 
 mod fault;
 mod last;
@@ -251,12 +252,8 @@ async fn left_aside(
     let Some(mut left) = left.take_if(|left| is_elsewhere(left)) else {
         return Ok(left);
     };
-    let is_aside = |last: &Record| {
-        last.step.as_deref() == Some(Operation::Aside.as_str())
-            && last.aside.as_ref() == Some(&now.path)
-    };
     let stopped = |call: &CallHistory| {
-        call.undone_calls().contains(&story.call) && call.last_applied().is_some_and(is_aside)
+        call.undone_calls().contains(&story.call) && stands_at(call) == Some(&now.path)
     };
     let later = past.audit.calls.of_pages(vec![id], story.sent).await?;
     if later.iter().any(stopped) {

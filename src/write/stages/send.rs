@@ -145,14 +145,14 @@ impl<'a> Steps<'a> {
             };
             let sent_at = sending.wiki().now();
             let settled = self.sent((&sending, record), step, &promise, sent_at).await;
-            if let (Some(knowing), Some((id, at))) = (&knowing, written(&settled)) {
-                self.reads.note_written(knowing, id, at).await;
-            }
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, change);
             let step = (kind, change);
             let recorded = record::outcome(audit, record, step, &settled, failure.as_ref());
             let is_recorded = recorded.await;
+            if let (Some(knowing), Some((id, at))) = (&knowing, own_text(&settled)) {
+                self.reads.note_written(knowing, id, at).await;
+            }
             notes.warnings.extend(ended(failure, is_recorded)?);
             if let Some(written) = may_overwrite(kind, &settled) {
                 let warning =
@@ -245,7 +245,7 @@ fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>>
 }
 
 /// The page whose text is as its own write left it, even in part, and the time of that state.
-fn written(settled: &Settled) -> Option<(i64, &Date)> {
+fn own_text(settled: &Settled) -> Option<(i64, &Date)> {
     let is_applied = matches!(settled.outcome, Outcome::Applied | Outcome::PartlyApplied);
     let proof = settled.proof.as_ref().filter(|_| is_applied)?;
     let found = &proof.found;
@@ -274,7 +274,7 @@ pub(crate) fn broke_off() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::super::lock::WriteLock;
-    use super::{Settled, Steps, ended, may_overwrite, written};
+    use super::{Settled, Steps, ended, may_overwrite, own_text};
     use crate::audit::{HeldLease, Outcome};
     use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
@@ -350,7 +350,7 @@ mod tests {
     /// True if the session knows the page after a step with this outcome.
     fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
         let settled = Settled::sent(outcome, proof, None);
-        written(&settled) == Some((1, &AT.to_owned().into()))
+        own_text(&settled) == Some((1, &AT.to_owned().into()))
     }
 
     fn proof(differing: Vec<Field>, found: PageState) -> Proof {

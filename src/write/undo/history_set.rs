@@ -263,7 +263,7 @@ fn failure(call: &CallHistory) -> Option<Failure> {
 }
 
 /// The temporary path at which a call left its page.
-fn stands_at(call: &CallHistory) -> Option<&PagePath> {
+pub(crate) fn stands_at(call: &CallHistory) -> Option<&PagePath> {
     let last = call.last_applied()?;
     let is_aside = last.step.as_deref() == Some(Operation::Aside.as_str());
     last.aside.as_ref().filter(|_| is_aside)
