@@ -150,7 +150,7 @@ fn secrets() -> BTreeSet<String> {
 #[test]
 fn every_secret_that_the_manifests_take_is_in_the_example() {
     let secrets = secrets();
-    assert_eq!(secrets.len(), 4);
+    assert_eq!(secrets.len(), 5);
     let deployment = read(DEPLOYMENT);
     assert_eq!(values(&deployment, "secretName"), ["wikijs-gate"]);
     let mount = "/etc/wikijs-gate/secret";
@@ -194,6 +194,30 @@ fn files_that_the_settings_name_are_mounted_and_the_state_is_where_the_image_has
             "{place}"
         );
     }
+}
+
+#[test]
+fn the_servers_of_compose_reach_their_database_by_a_socket_in_a_volume_that_both_have() {
+    let settings_file = read("deploy/compose/config.toml");
+    let store = settings(&settings_file)
+        .into_iter()
+        .find(|(name, _)| *name == "store");
+    let (_, address) = store.unwrap();
+    assert!(
+        address.starts_with("\"postgres://wikijs_gate@%2Frun%2Fpostgresql/"),
+        "{address}"
+    );
+    let compose = read("deploy/compose/compose.yaml");
+    let mounts = compose.matches("- socket:/").count();
+    assert_eq!(mounts, 2);
+    assert!(compose.contains("    - socket:/run/postgresql:ro\n"));
+    // `/var/run` is `/run` in the image.
+    assert!(compose.contains("      - socket:/var/run/postgresql\n"));
+    assert!(compose.contains("\nvolumes:\n  database:\n  socket:\n"));
+    assert_eq!(
+        values(&compose, "command")[0],
+        "[postgres, -c, listen_addresses=127.0.0.1]"
+    );
 }
 
 #[test]
