@@ -34,11 +34,29 @@ fn hint(failure: &Failure) -> String {
     {
         return own.to_owned();
     }
+    if let Some(of_set) = of_set_in_part(failure) {
+        return of_set;
+    }
     let told = TELL.iter().find_map(|tell| hint.strip_prefix(tell));
     told.map_or_else(
         || hint.to_owned(),
         |told| sentence(told.trim_end_matches('.')),
     )
+}
+
+/// The way on from a set that was made in part.
+fn of_set_in_part(failure: &Failure) -> Option<String> {
+    let of = |name: &str| failure.details.get(name).and_then(Value::as_str);
+    let (outcome, call) = (of("outcome")?, of("callId")?);
+    failure.details.get("changes")?.as_array()?;
+    Some(match outcome {
+        "not_applied" => {
+            "Nothing of the set is there. Try again: the preview is made anew.".to_owned()
+        }
+        _ => format!(
+            "`wikijs-gate undo {call} --on-conflict skip` takes back what stays; to make the rest, try again."
+        ),
+    })
 }
 
 /// An operator's hint for a code; `None` if the agent's hint fits.
@@ -90,6 +108,14 @@ mod tests {
         }
         let of_a_place = Failure::new(Code::WikiError, "x").hint("Tell the user to look at it.");
         assert_eq!(advice(&of_a_place), "Look at it.");
+        let of_set = |outcome: &str| {
+            let failure = Failure::new(Code::OutcomeUnknown, "x").hint("Look at details.changes.");
+            let failure = failure.detail("outcome", outcome).detail("callId", "0a1b");
+            advice(&failure.detail("changes", vec!["x"]))
+        };
+        let back = "`wikijs-gate undo 0a1b --on-conflict skip` takes back what stays";
+        assert!(of_set("unknown").starts_with(back));
+        assert!(!of_set("not_applied").contains("undo"));
         let of_a_level = Failure::new(Code::MutationsDisabled, "x")
             .detail("level", "off")
             .detail("setBy", "WIKI_READ_ONLY (environment)");

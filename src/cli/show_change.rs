@@ -137,7 +137,7 @@ fn links_left(links: &[LinkLeft]) -> Vec<String> {
 }
 
 /// The pages of a set that cannot be taken back, or that are left out of one of which nothing remains, each
-/// with its reason.
+/// with its reason; of a set that was made in part, what came of each change.
 pub(super) fn not_changed(failure: &Failure) -> Vec<String> {
     let lines = |(name, word): (&'static str, &'static str)| {
         let pages = failure.details.get(name).and_then(Value::as_array);
@@ -155,7 +155,22 @@ pub(super) fn not_changed(failure: &Failure) -> Vec<String> {
         ("leftOut", "left out:"),
         ("lacking", "lacks rights:"),
     ];
-    kinds.into_iter().flat_map(lines).collect()
+    let told = kinds.into_iter().flat_map(lines);
+    told.chain(set_in_part(failure)).collect()
+}
+
+/// The changes of a set that was not applied in full, each with what came of it.
+fn set_in_part(failure: &Failure) -> impl Iterator<Item = String> {
+    let changes = failure.details.get("changes").and_then(Value::as_array);
+    changes.into_iter().flatten().filter_map(|one| {
+        let text = |name| one.get(name).and_then(Value::as_str);
+        let outcome = text("outcome")?.replace('_', " ");
+        let stands = text("standsAt").map(|path| format!(", it stands at {path}"));
+        let why = text("why").map(|why| format!(": {why}"));
+        let told =
+            text("path")?.to_owned() + &stands.unwrap_or_default() + &why.unwrap_or_default();
+        Some(marked(&format!("{outcome}:"), &told))
+    })
 }
 
 /// The same for a program.

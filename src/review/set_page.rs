@@ -10,7 +10,7 @@ use super::queue::{marks, place, verb, what};
 use super::rows::table;
 use super::session::SignedIn;
 use super::set_view::{SetPageModel, ShownChange};
-use super::standing::{conflict, hindrance, state};
+use super::standing::{begun, conflict, hindrance, state};
 use crate::audit::Proposal;
 use crate::change::Operation;
 use crate::error::capitalised;
@@ -27,6 +27,7 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
             (head(shown))
             @if let Some(wrong) = shown.given.wrong { p.news.bad role="alert" #wrong { (text(wrong)) } }
             @if let Some(why) = shown.left_to_others() { p.news.bad { (why) } }
+            (begun(shown))
             (hindrance(shown))
             @if shown.can_decide() {
                 @let address = frame.links().set(proposal.id);

@@ -8,6 +8,7 @@ use super::queue::what;
 use super::rows::whole;
 use super::set_view::{After, SetPageModel, ShownChange};
 use crate::audit::{CallId, ProposalState};
+use crate::error::Code;
 use crate::notice::Progress;
 use crate::page::Date;
 
@@ -82,6 +83,25 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
     }
 }
 
+/// The calls that made some of an open set and did not come to their end, with the way back.
+pub(super) fn begun(shown: &SetPageModel) -> Markup {
+    let review = shown.sheet.review;
+    let links = shown.reviewer.links();
+    html! {
+        @for (at, call) in review.begun_by.iter().enumerate() {
+            p.news.bad role="status" {
+                "A call made some of it and did not come to its end: "
+                a href=(links.call(*call)) { "its record" }
+                ". Apply makes the rest."
+                @if at == 0 && shown.can_decide() && shown.reviewer.may_apply {
+                    " " a href=(links.set(format_args!("{}/undo", review.proposal.id))) { "Undo" }
+                    " takes back what is made; it can be rejected after that."
+                }
+            }
+        }
+    }
+}
+
 /// The reason why nothing of it can be decided now, or the changes that do not fit their pages.
 pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
@@ -144,7 +164,7 @@ pub(super) fn conflict(change: &ShownChange, is_list: bool) -> Markup {
                 }
                 @if reviewed.merged.is_some() {
                     h4 { "both together, as it would be applied" }
-                } @else {
+                } @else if matches!(failure.code, Code::EditConflict | Code::ProposalOutdated) {
                     p { "The two touch each other: reject it" @if is_list { ", or leave this change out" } "." }
                     @if !change.texts.is_empty() { h4 { "as it was asked for" } }
                 }

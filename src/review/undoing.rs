@@ -40,7 +40,7 @@ pub(super) async fn after(
         ProposalState::Applied { applied_by, .. } => {
             let past = visitor.reviewer.bench.desk.past();
             let proposals = visitor.reviewer.bench.desk.proposals();
-            after.made_before = proposals.made_before(proposal.id, *applied_by).await;
+            after.made_before = proposals.begun_by(proposal).await;
             // It may be purged: then nothing can take it back.
             if let Ok(story) = past.story(&(*applied_by).into(), None).await {
                 after.undone_by = story.undone_by;
@@ -96,20 +96,23 @@ pub(super) async fn undo(
     shown(&reviews, &visitor, &seen, status, Some(&failure)).await
 }
 
-/// The call that applied a set, if this visitor may take it back: to take it back is a decision on it.
+/// The call that applied a set, or the last one that made some of an open set, if this visitor may take
+/// it back: to take it back is a decision on it.
 fn applied_by(visitor: &Visitor, seen: &ReviewedSet) -> Result<CallId, BrowserResponse> {
     let (reviewer, proposal) = (&visitor.reviewer, &seen.review.proposal);
-    match proposal.state {
-        ProposalState::Applied { applied_by, .. } if reviewer.may_apply => {
-            match decision::own_family(reviewer, proposal) {
-                None => Ok(applied_by),
-                Some(why) => {
-                    let status = StatusCode::FORBIDDEN;
-                    Err(trouble(status, "You do not take it back", why, ""))
-                }
-            }
+    let made_by = match proposal.state {
+        ProposalState::Applied { applied_by, .. } => Some(applied_by),
+        _ => seen.review.begun_by.first().copied(),
+    };
+    let Some(made_by) = made_by.filter(|_| reviewer.may_apply) else {
+        return Err(no_set());
+    };
+    match decision::own_family(reviewer, proposal) {
+        None => Ok(made_by),
+        Some(why) => {
+            let status = StatusCode::FORBIDDEN;
+            Err(trouble(status, "You do not take it back", why, ""))
         }
-        _ => Err(no_set()),
     }
 }
 

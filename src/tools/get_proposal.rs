@@ -113,6 +113,11 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output> {
             warnings.push(Warning::new("outdated", failure.message.clone()));
             since = Some(failure.details).filter(|_| review.is_readable);
         }
+        Some(failure) if failure.code == Code::Timeout => {
+            let message =
+                "somebody is deciding on it, or it is being applied; ask again in a moment.";
+            warnings.push(Warning::new("being_decided", message));
+        }
         Some(failure) => warnings.push(Warning::new("not_compared", failure.message.clone())),
         None => {}
     }

@@ -5,10 +5,12 @@ use serde_json::json;
 
 use crate::error::{Code, Failure};
 use crate::page::{Locale, PagePath, PageReading, escaped};
-use crate::words::counted;
+use crate::words::{counted, first_of};
 
 /// The most places that a refusal names.
 const NAMED: usize = 20;
+/// The most places that its sentence names.
+const IN_SENTENCE: usize = 3;
 /// The most characters of a place in a sentence.
 const PLACE: usize = 120;
 
@@ -57,9 +59,12 @@ pub(super) fn denied_set(lacking: &[Lacking]) -> Failure {
     let count = lacking.len();
     let pages = counted(count, "page", "pages");
     let named: Vec<&Lacking> = lacking.iter().take(NAMED).collect();
+    let told = |one: &Lacking| format!("{} at {}", one.rights.join(" and "), one.place());
+    let told: Vec<String> = lacking.iter().map(told).collect();
+    let told = first_of(&told, IN_SENTENCE);
     Failure::new(
         Code::PermissionDenied,
-        format!("This key may not make all changes of the set, or not take them back: it lacks rights at {pages}."),
+        format!("This key may not make all changes of the set, or not take them back: it lacks rights at {pages}: {told}."),
     )
     .hint("Nothing was sent. details.lacking names the pages and the rights; leave these pages out, or tell the user to give the key these rights.")
     .detail("pages", count)
@@ -99,6 +104,8 @@ mod tests {
         let all: Vec<Lacking> = (0..30).map(|id| lacking(Some(id))).collect();
         let failure = denied_set(&all);
         assert_eq!(failure.details["pages"], 30);
+        let told = "at 30 pages: write:pages at en/legal/a, write:pages at en/legal/a, write:pages at en/legal/a and 27 more.";
+        assert!(failure.message.ends_with(told), "{}", failure.message);
         let named = failure.details["lacking"].as_array().unwrap();
         assert_eq!((named.len(), &named[1]["id"]), (20, &json!(1)));
     }

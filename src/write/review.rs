@@ -30,6 +30,8 @@ pub struct Review {
     pub changes: Vec<Reviewed>,
     /// The reason why it could not be applied now; `None` if it could, or if it is decided.
     pub hindrance: Option<Failure>,
+    /// The calls that made some of an open set and did not end it, the newest first.
+    pub begun_by: Vec<CallId>,
     /// True if this key may read the fields that the proposal shows.
     pub is_readable: bool,
     /// The reason why its kept states are not shown, if this key may not see them.
@@ -175,6 +177,7 @@ impl WriteContext {
         let bytes = changes.iter().map(|(_, change)| change.bytes()).sum();
         let digest = aside(bytes, || digest_of(&proposal, &changes, &looked));
         let needs = needs_of(&self.wiki, &changes).await;
+        let begun_by = self.proposals.begun_by(&proposal).await;
         let hindrance = hindrance.filter(|_| is_open);
         let hindrance = hindrance.or_else(|| looked.iter().find_map(|one| one.fault.clone()));
         let set = as_set(changes)?;
@@ -193,6 +196,7 @@ impl WriteContext {
         let review = Review {
             changes: reviewed,
             hindrance,
+            begun_by: if is_open { begun_by } else { Vec::new() },
             is_readable,
             unseen,
             digest,

@@ -78,7 +78,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
             Ok(Some(done)) => {
                 // A proposal with nothing to do cannot be taken back.
                 if let Some(call) = done.call() {
-                    let before = app.desk.proposals().made_before(*id, call).await;
+                    let before = app.desk.proposals().made_before(*id, Some(call)).await;
                     applied.extend(before.into_iter().rev().chain([call]));
                 }
                 continue;
@@ -173,6 +173,7 @@ fn tell(id: ProposalId, said: &ApplyResult, is_json: bool) -> Value {
         Ok(Some(done)) => show_change::done("applied", done),
         Ok(None) => say!("not applied: {id}"),
         Err(failure) => {
+            print::lines(&show_change::not_changed(failure));
             print::error(&format!("{id}: {failure} {}", advice(failure)));
             if !failure.details.contains_key("merged") {
                 super::since(failure);

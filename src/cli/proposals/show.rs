@@ -42,7 +42,7 @@ async fn ending(app: &App, proposal: &Proposal) -> Option<(CallOutcome, Vec<Call
         return None;
     };
     let story = app.desk.past().story(&applied_by.into(), None).await;
-    let before = app.desk.proposals().made_before(proposal.id, applied_by);
+    let before = app.desk.proposals().begun_by(proposal);
     Some((story.ok()?.ending, before.await))
 }
 
@@ -185,6 +185,12 @@ fn tell(
         say!("  {words}");
     }
     tell_state(&proposal.state, expires, ending);
+    for call in &review.begun_by {
+        let told = format!(
+            "call {call} made some of it and did not come to its end: `wikijs-gate undo {call}` takes that back, `proposals apply` makes the rest"
+        );
+        print::line(&print::painted(&told, Paint::Yellow));
+    }
     if let Some(unseen) = &review.unseen {
         print::line(&print::painted(
             &format!("not shown: {unseen}"),

@@ -1,16 +1,18 @@
 //! Ends proposals: a person rejects one, its client withdraws it, a write applies it.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::audit::{
-    Actor, AuditError, CallHistory, CallId, CallSelector, HeldProposal, Outcome, Proposal,
-    ProposalId, ProposalState, Record,
+    Actor, AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId,
+    ProposalState, Record,
 };
 use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
 use crate::page::escaped;
 use crate::words::separated;
 use crate::write::audit_entry::{EntryBuilder, now};
+use crate::write::undo::history_set::AttemptedChanges;
 use crate::write::{Caller, Proposals};
 
 /// The most characters of a client's name in a proposal that it withdrew.
@@ -20,9 +22,13 @@ impl Proposals {
     /// Rejects a proposal; on record.
     ///
     /// # Errors
-    /// `PROPOSAL_OUTDATED` if it was decided before, `INVALID_INPUT` if there is none.
+    /// `PROPOSAL_OUTDATED` if it was decided before, or if some of it is made and stays, `INVALID_INPUT`
+    /// if there is none.
     pub async fn reject(&self, caller: &Caller, id: ProposalId, reason: &str) -> Result<Proposal> {
         let held = self.hold_open(id).await?;
+        if let Some(made) = self.begun_by(held.proposal()).await.first() {
+            return Err(half_made(*made));
+        }
         let (call, key) = (CallId::new()?, self.past.key());
         let record = EntryBuilder::of_proposal(call, caller, key, held.proposal());
         let state = ProposalState::Rejected {
@@ -155,41 +161,50 @@ impl Proposals {
         Ok(None)
     }
 
-    /// The calls that made changes of an applied set before the call that ended it, since their runs were
-    /// killed: the newest first, without those that were taken back.
-    pub async fn made_before(&self, id: ProposalId, applied_by: CallId) -> Vec<CallId> {
+    /// The calls that made changes of a set and did not end it, since their runs were killed or a change
+    /// failed: the newest first, without those that were taken back.
+    pub async fn begun_by(&self, proposal: &Proposal) -> Vec<CallId> {
+        match &proposal.state {
+            ProposalState::Applied { applied_by, .. } => {
+                self.made_before(proposal.id, Some(*applied_by)).await
+            }
+            ProposalState::Open if proposal.is_begun => self.made_before(proposal.id, None).await,
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, given the call that ended it.
+    pub async fn made_before(&self, id: ProposalId, ended_by: Option<CallId>) -> Vec<CallId> {
         // What is purged or cannot be read is not told.
         let on_record = self.past.audit.proposals.on_record(id).await;
         let applied = on_record.map_or_else(|_| Vec::new(), |found| found.applied);
-        let mut sets: Vec<CallId> = applied.iter().rev().filter_map(|one| one.set).collect();
-        sets.dedup();
-        sets.retain(|set| *set != applied_by);
+        let mut known: HashSet<CallId> = ended_by.into_iter().collect();
+        let sets = applied.iter().rev().filter_map(|one| one.set);
         let mut standing = Vec::new();
-        for set in sets {
-            let story = self.past.story(&CallSelector::from(set), None).await;
-            let stands = |story: CallHistory| {
-                story.undone_by.is_none() && story.outcome.is_some_and(Outcome::took_effect)
-            };
-            if story.is_ok_and(stands) {
+        for set in sets.filter(|set| known.insert(*set)) {
+            let calls = self.past.calls_of_set(set, None).await;
+            if calls.is_ok_and(|calls| AttemptedChanges::of(calls).stands()) {
                 standing.push(set);
             }
         }
         standing
     }
 
-    /// Says of an applied set of an agent's that earlier calls made some of it.
+    /// Says of a set of an agent's that earlier calls made some of it.
     pub async fn warned_of_earlier(&self, proposal: &Proposal) -> Option<Warning> {
-        let ProposalState::Applied { applied_by, .. } = proposal.state else {
-            return None;
-        };
-        let earlier = self.made_before(proposal.id, applied_by).await;
+        let earlier = self.begun_by(proposal).await;
         if earlier.is_empty() {
             return None;
         }
-        let message = format!(
-            "{} made some of it earlier, and undoing {applied_by} keeps that; undo each call, the last first.",
-            separated(earlier, ", ")
-        );
+        let earlier = separated(earlier, ", ");
+        let message = match &proposal.state {
+            ProposalState::Applied { applied_by, .. } => format!(
+                "{earlier} made some of it earlier, and undoing {applied_by} keeps that; undo each call, the last first."
+            ),
+            _ => format!(
+                "{earlier} made some of it and did not come to its end; a person applies the rest, or takes that back."
+            ),
+        };
         Some(Warning::new("made_before", message))
     }
 
@@ -212,6 +227,16 @@ impl Proposals {
             tracing::error!(%error, call = %record.call(), "that a proposal was applied could not be kept");
         }
     }
+}
+
+/// The failure for a set of which some changes are on the wiki: rejected, it would count as not made.
+fn half_made(by: CallId) -> Failure {
+    let message = format!(
+        "The call {by} made some of this set and did not come to its end; it was not rejected."
+    );
+    Failure::new(Code::ProposalOutdated, message)
+        .detail("madeBy", by.to_string())
+        .hint("Apply the rest of the set, or take that call back first (`wikijs-gate undo`), then reject it.")
 }
 
 fn decided(state: &ProposalState) -> Failure {

@@ -55,6 +55,12 @@ impl AttemptedChanges {
         self.changes.iter().any(|call| call.is_open)
     }
 
+    /// True if some of it is on the wiki, or may be, and none of that was taken back since.
+    pub(crate) fn stands(&self) -> bool {
+        let mut there = self.changes.iter().filter(|call| self.is_there(call));
+        (self.is_open() || self.applied() > 0) && there.all(|call| call.undone_by.is_none())
+    }
+
     fn is_there(&self, call: &CallHistory) -> bool {
         let is_applied = call.outcome.is_some_and(Outcome::took_effect);
         let is_back = self.taken_back.contains_key(&call.call);

@@ -783,6 +783,91 @@ async fn of_a_set_that_two_calls_made_both_are_named_to_take_it_back() {
     lacks(&shown.stdout, "takes the last of it back");
 }
 
+/// A proposed swap that a killed server began to apply: one page is at its new place, the other one at
+/// its temporary place. Also gives another server's page of it.
+async fn swap_cut_short() -> ((DemoWiki, Served), (Program, Browser), String) {
+    let desk = desk(&[("docs/a", "A\n"), ("docs/b", "B\n")]).await;
+    for (from, to) in [("docs/a", "docs/b"), ("docs/b", "docs/a")] {
+        let moved = json!({ "id": id_of(&desk.wiki, from), "path": to, "draft": "swap" });
+        desk.agent.call(UPDATE, moved).await.unwrap();
+    }
+    let id = desk.propose(SUBMIT, json!({ "draft": "swap" })).await;
+    let (browser, later) = (desk.signed_in().await, desk.beside().await);
+    let shown = browser.open(&format!("/review/sets/{id}")).await;
+    // The answer comes after two seconds: after the first step, and before the second one is made.
+    desk.wiki.set_write_delay(Duration::from_millis(1200));
+    let _ = browser.sends(&id, &shown, &[("decision", "apply")]).await;
+    desk.program.kill();
+    desk.wiki.set_write_delay(Duration::ZERO);
+    // What was sent is made, whoever waits for it.
+    let (wiki, agent) = (desk.wiki, desk.agent);
+    while !is_there(&wiki, "docs/b") {
+        tokio::task::yield_now().await;
+    }
+    ((wiki, agent), later, id)
+}
+
+fn at_places(wiki: &DemoWiki) -> BTreeMap<String, String> {
+    wiki.with_store(|store| {
+        let pages = store.pages();
+        pages
+            .map(|page| (page.path.clone(), page.content.clone()))
+            .collect()
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_set_that_a_killed_server_began_is_gone_on_with_or_taken_back_and_not_rejected() {
+    for takes_back in [true, false] {
+        let ((wiki, agent), (_other, browser), id) = swap_cut_short().await;
+        let set = format!("/review/sets/{id}");
+        let page = browser.open(&set).await;
+        says(
+            &page.text,
+            "A call made some of it and did not come to its end",
+        );
+        lacks(&page.text, "was changed since");
+        says(&page.text, &format!("{set}/undo"));
+        let told = call_ok(&agent, GET_PROPOSAL, json!({ "id": id })).await;
+        assert_eq!(told["state"], "open", "{told}");
+        says(&told["warnings"].to_string(), "made some of it and did not");
+        let shown = Command::operator(&wiki, &agent, &["proposals", "show", &id])
+            .end()
+            .await
+            .good();
+        says(
+            &shown.stdout,
+            "made some of it and did not come to its end: `wikijs-gate undo ",
+        );
+        let reject = [("decision", "reject"), ("reason", "No.")];
+        let refused = browser.sends(&id, &page, &reject).await;
+        refused.is(StatusCode::CONFLICT, "it was not rejected");
+        if takes_back {
+            let undo = format!("{set}/undo");
+            let asked = browser.open(&undo).await;
+            assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
+            let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
+            let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
+            let undone = browser.send(&undo, &form).await;
+            assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
+            let page = browser.open(&set).await;
+            lacks(&page.text, "A call made some of it");
+            let rejected = browser.sends(&id, &page, &reject).await;
+            assert_eq!(rejected.status, StatusCode::SEE_OTHER, "{}", rejected.text);
+        } else {
+            let page = browser.open(&set).await;
+            let applied = browser.sends(&id, &page, &[("decision", "apply")]).await;
+            assert_eq!(applied.status, StatusCode::SEE_OTHER, "{}", applied.text);
+            let page = browser.settled(&applied.leads_to()).await;
+            says(&page.text, "Some of it was made by an earlier call");
+        }
+        let (a, b) = if takes_back { ("A", "B") } else { ("B", "A") };
+        let expected = [("docs/a", a), ("docs/b", b)];
+        let expected = expected.map(|(path, text)| (path.to_owned(), format!("{text}\n")));
+        assert_eq!(at_places(&wiki), BTreeMap::from(expected));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn links_that_lead_nowhere_for_what_is_left_out_are_named_before_it_is_applied() {
     let desk = desk(&[("docs/a", "[b](/docs/b)\n"), ("docs/b", "B\n")]).await;

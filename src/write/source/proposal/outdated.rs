@@ -51,7 +51,12 @@ pub(crate) async fn held_against(
             let is_done = kept
                 .after()
                 .is_some_and(|after| after.difference(&fresh).is_empty());
-            if !is_as_it_was && !is_done {
+            // An earlier call of the same proposal may have stopped there.
+            let is_aside = kept.to_aside().is_some_and(|step| {
+                step.after()
+                    .is_some_and(|at| at.difference(&fresh).is_empty())
+            });
+            if !is_as_it_was && !is_done && !is_aside {
                 let merged = kept
                     .after()
                     .filter(|_| lost.is_empty() && undoes.is_none() && kept.thing().is_none())
