@@ -120,12 +120,12 @@ impl MirrorLook<'_> {
         let (at, key, settings) = (self.began, self.key(), self.settings);
         let done = self.on(move |known, store| {
             known.save(store)?;
-            let purged = purge(known, store, (&settings, at))?;
+            let purges = purge(known, store, (&settings, at))?;
             let forgotten = known.forgotten();
             let look = LastLook {
                 at,
                 key,
-                purged,
+                purges,
                 forgotten,
             };
             known.looked(store, look)?;

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::known::KnownPages;
+use super::known::{KnownPages, LastPurges};
 use super::pages::PageKey;
 use crate::audit::{AuditError, AuditResult, KeptState, kept_states};
 use crate::mirror::{Mirror, MirrorSettings, MirrorTime, MirroredPage, SeenState};
@@ -17,6 +17,8 @@ use crate::store::{LeaseMode, LeaseName, Store, StoreError, on};
 
 /// The time between two purges.
 const APART: time::Duration = time::Duration::HOUR;
+/// The time between two purges of what is too old.
+const DAY: time::Duration = time::Duration::DAY;
 /// The longest wait for a look under way.
 const WAIT: Duration = Duration::from_mins(2);
 /// The wait before what the store did not remove is tried again.
@@ -87,25 +89,45 @@ pub(super) fn purge(
     known: &mut KnownPages,
     store: &dyn Store,
     (settings, now): (&MirrorSettings, MirrorTime),
-) -> AuditResult<Option<MirrorTime>> {
-    let last = known.look.as_ref().and_then(|look| look.purged);
-    if !last.is_none_or(|last| last.is_over(APART, now)) {
+) -> AuditResult<LastPurges> {
+    let last = { known.look.as_ref() }.map_or_else(LastPurges::default, |look| look.purges);
+    if !last.purged.is_none_or(|last| last.is_over(APART, now)) {
         return Ok(last);
     }
-    let days = time::Duration::days(settings.keep_days.into());
-    if let Some(oldest) = now.instant().checked_sub(days) {
-        known.forget(&ToForget::Before(oldest.into()));
-    }
+    let counted = known.age(last.counted, settings.keep_days, now);
     known.shrink_to(settings.keep_bytes);
     known.save_forgotten(store)?;
     match remove_unnamed(store, known) {
         // Somebody keeps one: the next purge removes them.
-        Ok(_) | Err(AuditError::Busy) => Ok(Some(now)),
+        Ok(_) | Err(AuditError::Busy) => Ok(LastPurges {
+            purged: Some(now),
+            counted: Some(counted),
+        }),
         Err(error) => Err(error),
     }
 }
 
 impl KnownPages {
+    /// Forgets once a day what is too old, counted up to the time that was noted at least a day ago: so
+    /// a look by a clock that is ahead makes nothing old. Gives the time that the next purge counts up to.
+    fn age(&mut self, counted: Option<MirrorTime>, keep_days: u32, now: MirrorTime) -> MirrorTime {
+        let Some(counted) = counted.filter(|counted| *counted <= now) else {
+            return now;
+        };
+        if !counted.is_over(DAY, now) {
+            return counted;
+        }
+        let days = time::Duration::days(keep_days.into());
+        if let Some(oldest) = counted.instant().checked_sub(days) {
+            let forgotten = self.forget(&ToForget::Before(oldest.into()));
+            if forgotten != Forgotten::default() {
+                let Forgotten { pages, states, .. } = forgotten;
+                tracing::info!(pages, states, before = %MirrorTime::from(oldest), "the mirror forgot what is too old");
+            }
+        }
+        now
+    }
+
     fn forget(&mut self, which: &ToForget) -> Forgotten {
         let mut forgotten = Forgotten::default();
         let keys: Vec<_> = self.iter().map(MirroredPage::key).collect();
@@ -225,7 +247,7 @@ fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> AuditResult<usize> {
 mod tests {
     use super::{Forgotten, ToForget};
     use crate::audit::KeptState;
-    use crate::mirror::known::{KnownPages, LastLook};
+    use crate::mirror::known::{KnownPages, LastLook, LastPurges};
     use crate::mirror::{MirroredPage, PageGone, SeenState};
     use crate::page::{Locale, PagePath, PageReading, Prefix};
 
@@ -282,13 +304,29 @@ mod tests {
     }
 
     #[test]
+    fn one_look_by_a_clock_that_is_ahead_makes_nothing_old() {
+        const DAY: i64 = 86_400_000;
+        let mut all = known();
+        let mut counted = None;
+        let mut purged = |all: &mut KnownPages, day: i64| {
+            counted = Some(all.age(counted, 30, (day * DAY).into()));
+            all.iter().count()
+        };
+        // Ahead by more than is kept, and back.
+        let days = [1, 2, 402, 2, 3, 403, 4];
+        assert_eq!(days.map(|day| purged(&mut all, day)), [3; 7]);
+        // Thirty days, and the one that is counted from.
+        assert_eq!([32, 34].map(|day| purged(&mut all, day)), [3, 2]);
+    }
+
+    #[test]
     fn the_time_until_which_whole_pages_were_forgotten_is_noted() {
         let forgotten = |forget: &dyn Fn(&mut KnownPages)| {
             let mut all = known();
             all.look = Some(LastLook {
                 at: 9.into(),
                 key: String::new(),
-                purged: None,
+                purges: LastPurges::default(),
                 forgotten: Some(5.into()),
             });
             forget(&mut all);
