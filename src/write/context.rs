@@ -90,8 +90,13 @@ impl WriteContext {
         let past = WriteHistory::new(Arc::clone(&wiki), Arc::clone(&audit));
         let patience = house.patience;
         Self {
+            proposals: Proposals::new(
+                past.clone(),
+                patience.queueing,
+                Arc::clone(&house.room),
+                Arc::clone(&memory.shared),
+            ),
             memory,
-            proposals: Proposals::new(past.clone(), patience.queueing, Arc::clone(&house.room)),
             wiki,
             index,
             audit,
@@ -282,7 +287,7 @@ impl WriteContext {
     /// something of it is on the wiki.
     pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
         if is_there {
-            self.memory.own_writes.note(session, call);
+            self.memory.own_writes.note(session, call).await;
         }
         self.wiki.forget_pages().await;
         self.index.outdated();

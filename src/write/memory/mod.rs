@@ -2,6 +2,7 @@
 //! sessions.
 
 mod reads;
+mod session_store;
 mod shared_reads;
 
 use std::collections::VecDeque;
@@ -16,6 +17,7 @@ use crate::store::Store;
 
 pub use reads::ReadExtent;
 pub(super) use reads::{Concerns, Knowing, PageRead};
+pub(super) use session_store::SessionStore;
 pub(super) use shared_reads::SharedReads;
 
 /// What is remembered of sessions: bounded, and lost when the process ends.
@@ -26,6 +28,8 @@ pub(super) struct SessionMemory {
     /// Sets about which a person is asked between two calls; a token is the question's name.
     pub(super) questions: Previews,
     pub(super) own_writes: Arc<OwnWrites>,
+    /// What sessions know and did, for the servers that share the store.
+    pub(super) shared: Arc<SessionStore>,
     /// The applied sets after which pages and index were looked at anew.
     pub(super) applied: Arc<AppliedSets>,
 }
@@ -33,15 +37,13 @@ pub(super) struct SessionMemory {
 impl SessionMemory {
     /// Nothing yet, but what sessions read at other servers of this store.
     pub(super) fn new(store: &Arc<dyn Store>) -> Self {
-        Self::with(Arc::new(SharedReads::new(store)))
-    }
-
-    fn with(reads: Arc<SharedReads>) -> Self {
+        let shared = Arc::new(SessionStore::new(store));
         Self {
-            reads,
+            reads: Arc::new(SharedReads::new(Arc::clone(&shared))),
             previews: Previews::new(Previews::LIFE),
             questions: Previews::new(Previews::LIFE),
-            own_writes: Arc::default(),
+            own_writes: Arc::new(OwnWrites::new(Arc::clone(&shared))),
+            shared,
             applied: Arc::default(),
         }
     }
@@ -50,9 +52,12 @@ impl SessionMemory {
     /// under other gates.
     pub(super) fn under_other_gates(&self) -> Self {
         Self {
+            reads: Arc::clone(&self.reads),
+            previews: Previews::new(Previews::LIFE),
+            questions: Previews::new(Previews::LIFE),
             own_writes: Arc::clone(&self.own_writes),
+            shared: Arc::clone(&self.shared),
             applied: Arc::clone(&self.applied),
-            ..Self::with(Arc::clone(&self.reads))
         }
     }
 }
@@ -86,20 +91,53 @@ const MOST_OF_ONE: usize = 20;
 /// is forgotten; its `last` then means the newest write on record.
 const MOST_SESSIONS: usize = 1_000;
 
+/// The name of a session's document of its last writes.
+const WRITES: &str = "writes";
+
 /// The last writes of each session, the newest first: `last` in an undo means the newest of them.
-/// Several servers may write to one audit directory, and several sessions to one server; the newest
+/// Several servers may write to one store, and several sessions to one server; the newest
 /// write on record may be another's, so a session that wrote itself means its own. The sessions are in the order of their first
 /// write.
-#[derive(Debug, Default)]
-pub(crate) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
+#[derive(Debug)]
+pub(crate) struct OwnWrites {
+    here: Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>,
+    shared: Arc<SessionStore>,
+}
 
 impl OwnWrites {
+    fn new(shared: Arc<SessionStore>) -> Self {
+        let here = Mutex::default();
+        Self { here, shared }
+    }
+
     /// A session wrote, or a set of its begins.
-    pub(crate) fn note(&self, session: &SessionId, call: CallId) {
+    pub(crate) async fn note(&self, session: &SessionId, call: CallId) {
         if !session.lasts() {
             return;
         }
-        let mut writes = self.0.lock();
+        let kept = self.shared.kept::<VecDeque<CallId>>(session, WRITES).await;
+        let known = kept.as_ref().and_then(|kept| kept.says.clone());
+        let mut own = known.unwrap_or_else(|| self.here(session));
+        own.retain(|one| *one != call);
+        own.push_front(call);
+        own.truncate(MOST_OF_ONE);
+        self.shared
+            .keep((session, WRITES), &own, kept.as_ref())
+            .await;
+        self.put(session, own);
+    }
+
+    /// The last writes of a session, at whatever server.
+    pub(crate) async fn of(&self, session: &SessionId) -> VecDeque<CallId> {
+        let kept = self.shared.kept(session, WRITES).await;
+        if let Some(own) = kept.and_then(|kept| kept.says) {
+            self.put(session, own);
+        }
+        self.here(session)
+    }
+
+    fn put(&self, session: &SessionId, own: VecDeque<CallId>) {
+        let mut writes = self.here.lock();
         let known = writes.iter().position(|(of, _)| of == session);
         if known.is_none() && writes.len() >= MOST_SESSIONS {
             let held = writes.iter().map(|(of, _)| (of.owner(), 1));
@@ -108,52 +146,65 @@ impl OwnWrites {
             };
             writes.remove(gone);
         }
-        let known = known.and_then(|at| writes.get_mut(at));
-        match known {
-            Some((_, own)) => {
-                own.retain(|one| *one != call);
-                own.push_front(call);
-                own.truncate(MOST_OF_ONE);
-            }
-            None => writes.push_back((session.clone(), VecDeque::from([call]))),
+        match known.and_then(|at| writes.get_mut(at)) {
+            Some((_, writes)) => *writes = own,
+            None => writes.push_back((session.clone(), own)),
         }
     }
 
-    pub(crate) fn of(&self, session: &SessionId) -> Vec<CallId> {
-        let writes = self.0.lock();
+    /// The same, as far as this server knows them.
+    pub(crate) fn here(&self, session: &SessionId) -> VecDeque<CallId> {
+        let writes = self.here.lock();
         let own = writes.iter().find(|(of, _)| of == session);
-        own.into_iter()
-            .flat_map(|(_, calls)| calls)
-            .copied()
-            .collect()
+        own.map(|(_, calls)| calls.clone()).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_OF_ONE, MOST_SESSIONS, OwnWrites};
+    use super::{MOST_OF_ONE, MOST_SESSIONS};
     use crate::audit::CallId;
-    use crate::gates::SessionId;
+    use crate::gates::{Policy, SessionId};
+    use crate::write::testing::Office;
 
-    #[test]
-    fn each_session_has_its_own_last_writes_in_a_bounded_room() {
-        let writes = OwnWrites::default();
+    #[tokio::test]
+    async fn a_session_s_last_writes_are_known_at_every_server_of_a_database() {
+        let office = Office::new(Policy::default());
+        office.shares_store();
+        let [one, two] = [(); 2].map(|()| office.beside(Policy::default()));
+        let session = SessionId::new("a");
+        let calls: [CallId; 2] = [(); 2].map(|()| CallId::new().unwrap());
+        for (office, call) in [&one, &two].into_iter().zip(calls) {
+            office.desk.memory.own_writes.note(&session, call).await;
+        }
+        let own = one.desk.memory.own_writes.of(&session).await;
+        assert_eq!(own, [calls[1], calls[0]]);
+        let other = SessionId::new("b");
+        assert!(one.desk.memory.own_writes.of(&other).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn each_session_has_its_own_last_writes_in_a_bounded_room() {
+        let office = Office::new(Policy::default());
+        let writes = &office.desk.memory.own_writes;
         let [one, other] = ["one", "other"].map(SessionId::new);
         let calls: Vec<CallId> = (0..=MOST_OF_ONE).map(|_| CallId::new().unwrap()).collect();
         for call in &calls {
-            writes.note(&one, *call);
+            writes.note(&one, *call).await;
         }
-        let own = writes.of(&one);
-        assert_eq!((own.len(), own.first()), (MOST_OF_ONE, calls.last()));
-        assert!(writes.of(&other).is_empty());
-        writes.note(&SessionId::fleeting("fleeting"), calls[0]);
-        assert!(writes.of(&SessionId::fleeting("fleeting")).is_empty());
+        let own = writes.here(&one);
+        assert_eq!((own.len(), own.front()), (MOST_OF_ONE, calls.last()));
+        assert!(writes.here(&other).is_empty());
+        writes
+            .note(&SessionId::fleeting("fleeting"), calls[0])
+            .await;
+        assert!(writes.here(&SessionId::fleeting("fleeting")).is_empty());
         // An owner with many sessions evicts only its own.
         for session in 0..2 * MOST_SESSIONS {
             let much = SessionId::new(session.to_string()).owned_by("much");
-            writes.note(&much, calls[0]);
+            writes.note(&much, calls[0]).await;
         }
-        assert_eq!(writes.0.lock().len(), MOST_SESSIONS);
-        assert_eq!(writes.of(&one).len(), MOST_OF_ONE);
+        assert_eq!(writes.here.lock().len(), MOST_SESSIONS);
+        assert_eq!(writes.here(&one).len(), MOST_OF_ONE);
     }
 }

@@ -4,37 +4,24 @@
 //! Each page of a session is a document, with the dates that the session knows and no text.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use super::reads::{Knowing, PageRead, ReadExtent, Reads};
+use super::session_store::{KeptOfSession, SessionStore};
 use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
-use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
-
-/// The kind of the documents.
-const KIND: DocumentKind = DocumentKind::SessionRead;
-/// The most documents of all servers together, and the time after which one that nobody changed goes.
-const ROOM: (usize, Duration) = (20_000, Duration::from_hours(24));
-/// The number of new documents after which room is made: a look at all of them takes its time.
-const PER_ROOM: usize = 100;
 
 /// Pages as sessions last saw them, at whatever server.
 #[derive(Debug)]
 pub(crate) struct SharedReads {
     here: Reads,
-    /// The store, if other servers reach it from elsewhere.
-    store: Option<Arc<dyn Store>>,
-    /// The number of documents that this server began.
-    begun: AtomicUsize,
+    store: Arc<SessionStore>,
 }
 
 impl SharedReads {
-    pub(super) fn new(store: &Arc<dyn Store>) -> Self {
+    pub(super) fn new(store: Arc<SessionStore>) -> Self {
         Self {
             here: Reads::default(),
-            store: store.is_remote().then(|| Arc::clone(store)),
-            begun: AtomicUsize::new(0),
+            store,
         }
     }
 
@@ -67,60 +54,20 @@ impl SharedReads {
     async fn change(&self, session: &SessionId, id: i64, change: impl FnOnce(&Reads)) {
         let before = self.fetch(session, id).await;
         change(&self.here);
-        self.share(session, id, before).await;
+        if let Some(read) = self.here.last(session, id) {
+            let place = (session, &*id.to_string());
+            self.store.keep(place, &read, before.as_ref()).await;
+        }
     }
 
     /// Takes over what a session knows of a page, as it is kept; gives the document.
-    async fn fetch(&self, session: &SessionId, id: i64) -> Option<Vec<u8>> {
-        let store = self.store.as_ref().filter(|_| session.lasts())?;
-        let name = name(session, id);
-        let found = on(store, move |store| store.document(KIND, &name)).await;
-        let found = found.unwrap_or_else(|error: StoreError| {
-            tracing::warn!(%error, "what a session read at other servers is not known");
-            None
-        })?;
-        match serde_json::from_slice(&found) {
-            Ok(read) => self.here.take_over(session, id, read),
-            Err(error) => tracing::warn!(%error, "what a session read cannot be read"),
+    async fn fetch(&self, session: &SessionId, id: i64) -> Option<KeptOfSession<PageRead>> {
+        let mut kept = self.store.kept(session, &id.to_string()).await?;
+        if let Some(read) = kept.says.take() {
+            self.here.take_over(session, id, read);
         }
-        Some(found)
+        Some(kept)
     }
-
-    /// Keeps what a session knows of a page, unless that was kept before.
-    async fn share(&self, session: &SessionId, id: i64, before: Option<Vec<u8>>) {
-        let Some(store) = self.store.as_ref().filter(|_| session.lasts()) else {
-            return;
-        };
-        let Some(read) = self.here.last(session, id) else {
-            return;
-        };
-        let json = serde_json::to_vec(&read).unwrap_or_default();
-        let is_fit = u64::try_from(json.len()).is_ok_and(|length| length <= KIND.most_bytes());
-        if json.is_empty() || !is_fit || before.as_ref() == Some(&json) {
-            return;
-        }
-        let is_turn = before.is_none()
-            && self
-                .begun
-                .fetch_add(1, Ordering::Relaxed)
-                .is_multiple_of(PER_ROOM);
-        let (owner, name) = (owner_in_name(session.owner()), name(session, id));
-        let kept = on(store, move |store| {
-            if is_turn {
-                make_room(store, KIND, &owner, ROOM)?;
-            }
-            store.write_document(KIND, &name, &json)
-        });
-        if let Err(error) = kept.await {
-            tracing::warn!(%error, "what a session read is known to this server alone");
-        }
-    }
-}
-
-/// The name of a document: nobody who reads it learns the session.
-fn name(session: &SessionId, id: i64) -> String {
-    let owner = owner_in_name(session.owner());
-    format!("{}.{owner}.{id}", session.fingerprint())
 }
 
 #[cfg(test)]

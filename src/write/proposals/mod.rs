@@ -21,6 +21,7 @@ use crate::gates::{ChangeSet, Gate, Gated, LinkLeft, Refusal, SessionId, SetChan
 use crate::page::Date;
 
 use super::audit_entry::{EntryBuilder, now};
+use super::memory::SessionStore;
 use super::undo::history::WriteHistory;
 use last::{Last, ProposalSubject};
 use quota::{bytes, no_room};
@@ -45,11 +46,16 @@ pub struct Proposals {
 }
 
 impl Proposals {
-    pub(super) fn new(past: WriteHistory, queueing: Duration, room: Arc<ProposalQuota>) -> Self {
+    pub(super) fn new(
+        past: WriteHistory,
+        queueing: Duration,
+        room: Arc<ProposalQuota>,
+        sessions: Arc<SessionStore>,
+    ) -> Self {
         Self {
             past,
             queueing,
-            last: Last::default(),
+            last: Last::new(sessions),
             room,
         }
     }
@@ -117,7 +123,10 @@ impl Proposals {
         let id = self.take_room(record.session(), room).await?;
         self.make(record, set, id).await?;
         let subject = ProposalSubject::of(&set.first().change).filter(|_| !set.is_list());
-        let old = subject.and_then(|subject| self.last.replace(record.session(), subject, id));
+        let old = match subject {
+            Some(subject) => self.last.replace(record.session(), subject, id).await,
+            None => None,
+        };
         let Some(old) = old else {
             return Ok((id, None));
         };
@@ -130,7 +139,7 @@ impl Proposals {
 
     /// The session's last proposed change of a page, if it is undecided.
     pub(super) async fn open_change(&self, session: &SessionId, page: i64) -> Option<Change> {
-        let id = self.last.of(session, ProposalSubject::Page(page))?;
+        let id = self.last.of(session, ProposalSubject::Page(page)).await?;
         let proposal = self.past.audit.proposals.get(id).await.ok()?;
         let one = proposal.changes().next()?;
         if !proposal.is_open() || proposal.is_list || one.undoes.is_some() {

@@ -96,7 +96,7 @@ impl ChangeSource for UndoRequest {
         let Some((session, undone)) = session.zip(undone) else {
             return Vec::new();
         };
-        if call.memory.own_writes.of(session).contains(&undone) {
+        if call.memory.own_writes.here(session).contains(&undone) {
             return Vec::new();
         }
         let message = format!(
@@ -306,7 +306,7 @@ enum Meant {
 async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant> {
     if undo.call.is_last()
         && let Some(session) = &undo.session
-        && let Some(newest) = call.memory.own_writes.of(session).first()
+        && let Some(newest) = call.memory.own_writes.of(session).await.front()
     {
         has_ended(call.past, *newest).await?;
     }

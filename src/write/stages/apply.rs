@@ -70,7 +70,7 @@ pub(crate) async fn in_its_own_task(
     };
     let task = send::spawned(&context.house.tasks, work)?;
     context.house.sets.begin(&session, &progress);
-    context.memory.own_writes.note(&session, id);
+    context.memory.own_writes.note(&session, id).await;
     match tokio::time::timeout(context.patience.answering, task).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
         // If the set is still being sent, the answer gives its progress.

@@ -11,7 +11,7 @@ use super::{Meant, UndoRequest};
 
 /// The session's last applied write that was not taken back.
 pub(super) async fn own_last(call: WriteCall<'_>, undo: &UndoRequest) -> Option<CallHistory> {
-    for own in call.memory.own_writes.of(undo.session.as_ref()?) {
+    for own in call.memory.own_writes.of(undo.session.as_ref()?).await {
         let story = call.past.story(&own.into(), undo.owner.as_ref()).await;
         // An undo is taken back by its id, so that `last` goes further back each time.
         let is_meant = |story: &CallHistory| is_in_force(story) && story.undone_calls().is_empty();
@@ -39,8 +39,8 @@ async fn undo_before(
     }
     let (past, owner) = (call.past, undo.owner.as_ref());
     let own = undo.session.as_ref();
-    let own = own.map(|own| call.memory.own_writes.of(own));
-    let newest = if let Some([newest, ..]) = own.as_deref() {
+    let own = own.map(|own| call.memory.own_writes.here(own));
+    let newest = if let Some(newest) = own.as_ref().and_then(|own| own.front()) {
         *newest
     } else {
         let (newest, at) = past.audit.calls.last_undo(owner).await.ok()??;
