@@ -139,7 +139,7 @@ settings! {
     "WIKI_EMBEDDINGS_MODEL" (Text, Own, Index) = "none",
         "The name of the model there; under another name all vectors are made anew.";
     "WIKI_EMBEDDINGS_PER_DAY" (Number(1, 10_000_000), Inherited, Index) = "`50000`",
-        "How many texts, sections and searches, go there in a day (UTC); the last tenth is left to searches.";
+        "How many texts, sections and searches, go there in a day (UTC); the last tenth is left to searches. The index counts them: one in memory counts anew from each start.";
     "WIKI_EMBEDDINGS_KEY_FILE" (Path, Own, Index) = "none",
         "A file that holds the key of that address, sent as a bearer token, which its owner alone may read; in a settings file or by a flag.";
     "WIKI_EMBEDDINGS_KEY_COMMAND" (Command, Own, Index) = "none",

@@ -30,6 +30,13 @@ pub(super) struct MeantPage {
     pub(super) parts: Vec<MeantPart>,
 }
 
+impl MeantPage {
+    /// True if all its pieces have vectors.
+    fn is_whole(&self) -> bool {
+        self.parts.iter().all(|part| part.vector.is_some())
+    }
+}
+
 /// A piece of a section, and its vector once there is one.
 #[derive(Debug)]
 pub(super) struct MeantPart {
@@ -57,6 +64,28 @@ impl ContentIndex {
                 Err(format!("the {most} texts of this day are used up"))
             }
         }
+    }
+
+    /// Takes at most so many texts for sections, and fewer where fewer are left of this day; says how many.
+    async fn spend_some(
+        self: &Arc<Self>,
+        endpoint: &EmbeddingsEndpoint,
+        mut texts: usize,
+    ) -> Result<usize, String> {
+        let left = endpoint.per_day / LEFT_TO_SEARCHES;
+        loop {
+            let count = u32::try_from(texts).unwrap_or(u32::MAX);
+            match self.spend(endpoint, count, left).await {
+                Ok(()) => return Ok(texts),
+                Err(_) if texts > 1 => texts /= 2,
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    /// The reason why sections lack vectors, as the last task found it.
+    pub fn why_not_embedded(&self) -> Option<String> {
+        self.embedding.try_lock().ok()?.clone()
     }
 
     /// Gives vectors to all sections that lack one. At most one such task is under way.
@@ -100,9 +129,14 @@ impl ContentIndex {
             if pages.is_empty() {
                 break;
             }
-            self.embed(endpoint, &mut pages).await?;
+            let asked = self.embed(endpoint, &mut pages).await;
+            if asked.is_err() {
+                // What was asked for is kept, page by page; the others are asked for again.
+                pages.retain(MeantPage::is_whole);
+            }
             let model = endpoint.model.clone();
             let kept = self.asked(move |store| keep(store, &model, &pages)).await;
+            asked?;
             if !kept.map_err(in_words)? {
                 break;
             }
@@ -120,7 +154,11 @@ impl ContentIndex {
         let lacking = pages.iter_mut().flat_map(|page| &mut page.parts);
         let mut lacking: Vec<&mut MeantPart> =
             lacking.filter(|part| part.vector.is_none()).collect();
-        for parts in lacking.chunks_mut(BATCH) {
+        let mut rest = &mut *lacking;
+        while !rest.is_empty() {
+            let count = self.spend_some(endpoint, rest.len().min(BATCH)).await?;
+            let (parts, later) = rest.split_at_mut(count);
+            rest = later;
             let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
             let vectors = self.batch(endpoint, &texts).await?;
             let numbers = vectors.iter().flatten().map(Vec::len).next();
@@ -146,9 +184,6 @@ impl ContentIndex {
         endpoint: &EmbeddingsEndpoint,
         texts: &[&str],
     ) -> Result<Vec<Option<Vec<f32>>>, String> {
-        let left = endpoint.per_day / LEFT_TO_SEARCHES;
-        let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-        self.spend(endpoint, count, left).await?;
         match endpoint.of_texts(texts).await {
             Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
             Err(EmbedFault::Away(why)) => return Err(why),
@@ -156,7 +191,7 @@ impl ContentIndex {
         }
         let (mut each, mut last) = (Vec::new(), String::new());
         for text in texts {
-            self.spend(endpoint, 1, left).await?;
+            self.spend_some(endpoint, 1).await?;
             match endpoint.of_texts(&[*text]).await {
                 Ok(vectors) => each.extend(vectors.into_iter().map(Some)),
                 Err(EmbedFault::Away(why)) => return Err(why),

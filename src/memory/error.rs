@@ -31,9 +31,9 @@ pub enum MemoryError {
     /// A file belongs to another user, is a link or no file, or can be changed by others.
     #[error("the file of the memories {0}")]
     NotOurs(&'static str),
-    /// A file is damaged, or a newer version wrote it.
-    #[error("the file of the memories is damaged, or a newer version wrote it")]
-    Damaged,
+    /// This file, of one client, is damaged, or a newer version wrote it.
+    #[error("the file {0} of the memories is damaged, or a newer version wrote it")]
+    Damaged(String),
     /// The disk gave this error.
     #[error("the files of the memories cannot be used: {0}")]
     Io(io::ErrorKind),
@@ -61,8 +61,8 @@ impl MemoryError {
             Self::NotOurs(_) | Self::Io(_) => {
                 "check the directory `memory` in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-gate doctor` names it"
             }
-            Self::Damaged => {
-                "restore the directory `memory` in the wiki's directory below WIKI_AUDIT_DIR from a backup, or move it away to begin anew; `wikijs-gate doctor` names it"
+            Self::Damaged(_) => {
+                "restore this file in the directory `memory`, which `wikijs-gate doctor` names, from a backup, or move it away: its client begins anew then, and others keep theirs"
             }
             Self::Audit(error) => error.hint(),
             Self::BrokenOff => "this is a bug; please report it",

@@ -83,13 +83,26 @@ impl MemoryStore {
     /// # Errors
     /// If a file cannot be read.
     pub async fn all(&self) -> Result<Vec<MemoryLine>, MemoryError> {
+        let (all, damaged) = self.readable().await?;
+        damaged.into_iter().next().map_or(Ok(all), Err)
+    }
+
+    /// The same of all files that are not damaged, and the faults of the others.
+    ///
+    /// # Errors
+    /// If the files cannot be read at all.
+    pub async fn readable(&self) -> Result<(Vec<MemoryLine>, Vec<MemoryError>), MemoryError> {
         let own = self.clone();
         blocking(move || {
-            let mut all = Vec::new();
+            let (mut all, mut damaged) = (Vec::new(), Vec::new());
             for name in own.list()? {
-                all.extend(own.lines(&name)?);
+                match own.lines(&name) {
+                    Ok(lines) => all.extend(lines),
+                    Err(error @ MemoryError::Damaged(_)) => damaged.push(error),
+                    Err(error) => return Err(error),
+                }
             }
-            Ok(all)
+            Ok((all, damaged))
         })
         .await
     }
@@ -239,7 +252,7 @@ impl MemoryStore {
             read.and_then(|text| text.lines().map(MemoryLine::read).collect());
         read.map_err(|why| {
             tracing::error!(document = name, %why, "a line of the memories cannot be read");
-            MemoryError::Damaged
+            MemoryError::Damaged(name.to_owned())
         })
     }
 

@@ -254,6 +254,7 @@ async fn a_file_that_is_damaged_or_of_a_newer_version_stays_as_it_is() {
     let own = Own::new();
     own.add("a", vec![memory("x", NOW)]).await.unwrap();
     let file = own.file();
+    own.add("b", vec![memory("z", NOW)]).await.unwrap();
     let good = fs::read_to_string(&file).unwrap();
     for bad in [
         b"nonsense".to_vec(),
@@ -262,9 +263,14 @@ async fn a_file_that_is_damaged_or_of_a_newer_version_stays_as_it_is() {
         good.replace("\"fact\"", "\"order\"").into_bytes(),
     ] {
         fs::write(&file, &bad).unwrap();
-        assert_eq!(own.of("a").await, Err(MemoryError::Damaged));
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let damaged = MemoryError::Damaged(name.trim_end_matches(".jsonl").to_owned());
+        assert_eq!(own.of("a").await, Err(damaged.clone()));
         let added = own.add("a", vec![memory("y", NOW)]).await;
-        assert_eq!(added, Err(MemoryError::Damaged));
+        assert_eq!(added, Err(damaged.clone()));
+        // Those of others are read all the same.
+        let (others, faults) = own.store.readable().await.unwrap();
+        assert_eq!((others.len(), faults), (1, vec![damaged]));
         assert_eq!(fs::read(&file).unwrap(), bad);
     }
 }

@@ -55,9 +55,8 @@ impl WriteTool for UndoWrite {
         })?;
         let path = input.path.as_deref().map(NewPath::parse).transpose();
         let path = path.map_err(|fault| invalid_argument("path", fault))?;
-        let client = &context.caller.client;
         let undo = UndoRequest {
-            owner: client.is_known().then(|| client.clone()),
+            owner: context.desk.owner_of_call(&context.caller, &call).await,
             call,
             session: Some(context.caller.session.clone()),
             force: input.force.unwrap_or(false),

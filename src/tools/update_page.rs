@@ -149,9 +149,12 @@ impl WriteTool for UpdatePage {
 
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let edits = edits(&context.wiki, &input)?;
-        if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
-            let failure = invalid_argument("", "nothing to change is named");
-            return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
+        if edits.is_empty() && input.from_version.is_none() {
+            if input.confirm.is_none() {
+                let failure = invalid_argument("", "nothing to change is named");
+                return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
+            }
+            context.desk.takes_tokens(&context.caller)?;
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();

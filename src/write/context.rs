@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::audit::{
-    AuditLog, AuditResult, CallHistoryError, CallId, CallOutcome, DraftOwner, Keep, LineHash,
-    Outcome,
+    AuditLog, AuditResult, CallHistoryError, CallId, CallOutcome, CallSelector, Client, DraftOwner,
+    Keep, LineHash, Outcome,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure, Result};
 use crate::gates::{
-    self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PreviewStore, Refusal, SessionId,
-    SessionPreviews, SpentToken, StandingApproval, WritePolicy,
+    self, Approver, Asked, ChangeSet, ClientLimits, Gate, Policy, PolicyLevel, PreviewStore,
+    Refusal, SessionId, SessionPreviews, SpentToken, StandingApproval, WritePolicy,
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
@@ -294,6 +294,23 @@ impl WriteContext {
         self.house.purges.start_if_due();
     }
 
+    /// The client that must have made a call that this caller names; `None` if anybody may have: where no
+    /// token names the caller, and for what people applied of its own proposals.
+    pub async fn owner_of_call(&self, caller: &Caller, call: &CallSelector) -> Option<Client> {
+        let own = Some(&caller.client).filter(|client| client.is_known())?;
+        if call.is_last() || self.past.story(call, Some(own)).await.is_ok() {
+            return Some(own.clone());
+        }
+        let applied_for = async {
+            let story = self.past.story(call, None).await.ok()?;
+            let id = story.latest(|record| record.proposal.as_deref())?.parse();
+            let proposal = self.audit.proposals.get(id.ok()?).await.ok()?;
+            own.is_same_owner(&proposal.client).then_some(())
+        };
+        let is_own = applied_for.await.is_none();
+        is_own.then(|| own.clone())
+    }
+
     /// The state of a set of many changes that this caller sent: from memory, otherwise from the
     /// record, which lacks changes that were never attempted. `None` if one of its pages may not be
     /// read any more.
@@ -301,8 +318,8 @@ impl WriteContext {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
     pub async fn change_set(&self, caller: &Caller, id: CallId) -> Result<Option<SetAnswer>> {
-        let client = &caller.client;
-        let owner = client.is_known().then_some(client);
+        let owner = self.owner_of_call(caller, &id.into()).await;
+        let owner = owner.as_ref();
         let set = match self.house.sets.find(&caller.session, id) {
             Some(mut set) => {
                 if set.outcome != SetOutcome::Applying {
@@ -424,6 +441,26 @@ impl WriteContext {
             return Ok(None);
         }
         self.memory.previews.asked(&caller.session, token)
+    }
+
+    /// Checks that a token could confirm a write of this caller at the level that there is now.
+    ///
+    /// # Errors
+    /// `CONFIRM_EXPIRED` at a level at which reviewers decide, or that sends nothing.
+    pub fn takes_tokens(&self, caller: &Caller) -> Result<()> {
+        let level = self.policy_for(caller).writes.level();
+        match level {
+            PolicyLevel::DryRun | PolicyLevel::Review => {
+                let message = format!(
+                    "The level of writes is {level} now, at which no token confirms anything."
+                );
+                Err(Failure::new(Code::ConfirmExpired, message)
+                    .hint("Nothing was sent. Call again with all arguments, without confirm."))
+            }
+            // That of a question may be meant.
+            PolicyLevel::Person => Ok(()),
+            PolicyLevel::Off | PolicyLevel::Token | PolicyLevel::Preview => Ok(()),
+        }
     }
 
     /// Records that the arguments of a write were invalid; adds the call's id to the failure.

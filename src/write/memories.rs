@@ -484,7 +484,7 @@ pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
         MemoryError::TooManyOwners => Code::TooLarge,
         MemoryError::Peer(_) => Code::NotApplied,
         MemoryError::NotOurs(_)
-        | MemoryError::Damaged
+        | MemoryError::Damaged(_)
         | MemoryError::Io(_)
         | MemoryError::BrokenOff => Code::AuditUnavailable,
     };

@@ -49,7 +49,7 @@ pub(in crate::cli) struct ForgetArgs {
 }
 
 pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> CommandResult {
-    let wanted = named(&desk.memories.all().await?, &arguments.ids)?;
+    let wanted = named(&desk.all().await?, &arguments.ids)?;
     if let Some(one) = wanted.iter().find(|one| one.memory.forgotten.is_none()) {
         let fault = format!("the memory {} is not forgotten", one.memory.id);
         return Err(Exit::refused(fault));
@@ -66,7 +66,7 @@ pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> 
 
 pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -> CommandResult {
     let for_good = arguments.for_good;
-    let mut wanted = desk.memories.all().await?;
+    let mut wanted = desk.all().await?;
     if !arguments.ids.is_empty() {
         wanted = named(&wanted, &arguments.ids)?;
         let gone = wanted.iter().find(|one| one.memory.forgotten.is_some());

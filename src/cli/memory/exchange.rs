@@ -39,7 +39,7 @@ pub(in crate::cli) struct ImportArgs {
 }
 
 pub(super) async fn export(desk: &MemoryCommandContext, arguments: Export) -> CommandResult {
-    for one in desk.memories.all().await? {
+    for one in desk.all().await? {
         if !whose::is_meant(&one.client, arguments.client.as_deref()) {
             continue;
         }
@@ -55,7 +55,7 @@ pub(super) async fn export(desk: &MemoryCommandContext, arguments: Export) -> Co
 pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -> CommandResult {
     let text = read(&arguments.file)?;
     let into = match &arguments.client {
-        Some(name) => Some(whose::one(&desk.memories.all().await?, name)?),
+        Some(name) => Some(whose::one(&desk.all().await?, name)?),
         None => None,
     };
     let import = MemoryImport::read(&text, desk.log.wiki(), into.as_ref())?;

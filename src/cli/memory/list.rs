@@ -32,7 +32,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let now = Timestamp::now();
-    let mut all = desk.memories.all().await?;
+    let mut all = desk.all().await?;
     all.retain(|MemoryLine { client, memory, .. }| {
         let is_wanted = match memory.forgotten {
             Some(_) => arguments.all || arguments.forgotten,

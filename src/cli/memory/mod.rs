@@ -7,6 +7,8 @@ mod list;
 mod show;
 mod whose;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use clap::Subcommand;
 
 use super::id_prefix::by_prefix;
@@ -49,7 +51,10 @@ pub(super) async fn run(command: MemoryCommand) -> CommandResult {
         MemoryCommand::Import(arguments) => exchange::import(&desk, arguments).await,
     };
     let closed = desk.log.close().await;
-    let exit = done?;
+    let mut exit = done?;
+    if exit == Exit::Done && desk.has_damaged.load(Ordering::Relaxed) {
+        exit = Exit::Failed;
+    }
     closed.map_err(MemoryError::Audit)?;
     Ok(exit)
 }
@@ -58,6 +63,8 @@ pub(super) async fn run(command: MemoryCommand) -> CommandResult {
 struct MemoryCommandContext {
     log: AuditLog,
     memories: MemoryStore,
+    /// True if a file was left out since it is damaged.
+    has_damaged: AtomicBool,
 }
 
 impl MemoryCommandContext {
@@ -67,7 +74,21 @@ impl MemoryCommandContext {
         }
         start::check_audit_dir(&log)?;
         let memories = MemoryStore::of(&log);
-        Ok(Self { log, memories })
+        Ok(Self {
+            log,
+            memories,
+            has_damaged: AtomicBool::new(false),
+        })
+    }
+
+    /// What all clients remember; files that are damaged are named and left out.
+    async fn all(&self) -> Result<Vec<MemoryLine>, MemoryError> {
+        let (all, damaged) = self.memories.readable().await?;
+        for error in damaged {
+            self.has_damaged.store(true, Ordering::Relaxed);
+            print::error(&format!("{error}; {}", error.hint()));
+        }
+        Ok(all)
     }
 
     /// Changes something by a command, on record as the operator's.

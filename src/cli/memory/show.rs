@@ -21,10 +21,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let now = Timestamp::now();
-    for one in named(
-        &desk.memories.all().await?,
-        std::slice::from_ref(&arguments.id),
-    )? {
+    for one in named(&desk.all().await?, std::slice::from_ref(&arguments.id))? {
         if arguments.json {
             print::value(&list::as_json(&one, now));
             continue;

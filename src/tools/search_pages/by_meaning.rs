@@ -46,7 +46,8 @@ pub(super) async fn with_meaning(
     for hit in &mut hits {
         hit.score = None;
     }
-    (hits, lacking(missing))
+    let why = context.index.why_not_embedded();
+    (hits, lacking(missing, why.as_deref()))
 }
 
 /// The note for an answer without meaning.
@@ -54,10 +55,11 @@ pub(super) fn words_alone(why: &str) -> String {
     format!("Searched by words alone: {why}.")
 }
 
-/// The note for an answer of which some pages lack.
-pub(super) fn lacking(missing: usize) -> Option<String> {
+/// The note for an answer of which some pages lack, with the reason if one is known.
+pub(super) fn lacking(missing: usize, why: Option<&str>) -> Option<String> {
     let pages = counted(missing, "page is found by its", "pages are found by their");
-    (missing > 0).then(|| format!("{pages} words alone so far."))
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    (missing > 0).then(|| format!("{pages} words alone so far{why}."))
 }
 
 impl SearchHit {
@@ -83,7 +85,7 @@ pub(super) async fn near_page(
     }
     match context.index.near_page(id, scope.filter(), most).await {
         Ok(near) => {
-            let note = lacking(near.missing);
+            let note = lacking(near.missing, context.index.why_not_embedded().as_deref());
             (near, note)
         }
         Err(why) => (NearPages::default(), Some(words_alone(&why))),

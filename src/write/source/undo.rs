@@ -182,6 +182,10 @@ fn check_effect(story: &CallHistory) -> Result<()> {
         }
         // A preview, a refusal, a proposal.
         None if !may_be_sent => Err(nothing("Nothing was sent to the wiki for that call.")),
+        None if story.is_open => {
+            let message = "That write is on record as sent, and its outcome is not known yet.";
+            Err(nothing(message).hint("Call again in some seconds: what a server left open when it ended is settled before the next write."))
+        }
         _ => Err(nothing(
             "Whether that write was applied is not known; look at the page.",
         )),

@@ -99,6 +99,7 @@ fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> S
             failure: None,
             not_taken_back: None,
             stands_at: None,
+            is_under_way: false,
         }
     };
     SetAnswer {

@@ -128,7 +128,11 @@ impl WriteHistory {
             None => self.without_end(id).await?,
         };
         let sent = AttemptedChanges::of(calls);
-        let warnings = self.undone(&sent).await?.into_iter().collect();
+        let mut warnings: Vec<Warning> = self.undone(&sent).await?.into_iter().collect();
+        if matches!(outcome, SetOutcome::Applying | SetOutcome::Interrupted) {
+            let message = "only the changes that were begun are on record; the set may have more.";
+            warnings.push(Warning::new("not_begun", message));
+        }
         let members = sent.changes.iter().map(|call| self.member(call, &sent));
         Ok(Some(SetAnswer {
             call: id,
@@ -239,6 +243,7 @@ impl WriteHistory {
             stands_at: stands_at(call)
                 .filter(|_| sent.is_there(call))
                 .map(|path| path.as_str().to_owned()),
+            is_under_way: call.is_open,
         }
     }
 }

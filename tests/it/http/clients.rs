@@ -209,6 +209,27 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     }
 }
 
+#[tokio::test]
+async fn what_people_applied_is_taken_back_by_the_client_that_asked_for_it_and_no_other() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (names.client("own"), names.client("other"));
+    let setup = || Setup::admin(&wiki).toolsets("pages,undo,proposals,drafts");
+    let dry = setup().dry().naming(&names).host().await;
+    let change = json!({ "id": id_of(&wiki, "home"), "title": "Asked for" });
+    let preview = dry.call(&own, UPDATE, change).await.unwrap();
+    let id = preview["proposal"].as_str().unwrap();
+    let apply = ["proposals", "apply", id, "--yes"];
+    let applied = Command::operator(&wiki, dry.dir.path(), &apply).writing();
+    applied.end().await.good();
+    let server = setup().in_dir(&dry.dir).naming(&names).host().await;
+    let told = server.call(&own, GET_PROPOSAL, json!({ "id": id })).await;
+    let undo = json!({ "callId": told.unwrap()["appliedBy"] });
+    let refused = server.call(&other, UNDO, undo.clone()).await;
+    assert_eq!(code(refused), "NOTHING_TO_UNDO");
+    let undone = server.applied(&own, UNDO, undo).await;
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+}
+
 /// What a client sees of its own: its newest write, and how many proposals.
 async fn own(server: &Hosted, dry: &Hosted, caller: &Caller) -> (Result<Value, Value>, usize) {
     let last = server.call(caller, UNDO, json!({ "callId": "last" })).await;

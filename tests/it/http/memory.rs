@@ -640,7 +640,7 @@ async fn doctor_tells_of_it() {
     says(&told, part);
     fs::write(store(&served.dir), "nonsense").unwrap();
     let told = doctor().await.told;
-    says(&told, "the file of the memories is damaged");
+    says(&told, "of the memories is damaged");
 }
 
 /// An operator's way, told step by step: what docs/memory.md shows.

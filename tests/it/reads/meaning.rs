@@ -357,6 +357,28 @@ async fn so_many_texts_go_in_a_day_across_restarts() {
     }
 }
 
+#[tokio::test]
+async fn what_is_left_of_a_day_goes_to_sections_and_the_answer_says_why_others_lack_theirs() {
+    let wiki = sample().await;
+    let endpoint = Endpoint::start(Way::Good(8)).await;
+    // Of five sections four: a whole batch is more than that.
+    let setup = endpoint.setup(&wiki).with("WIKI_EMBEDDINGS_PER_DAY", "5");
+    let served = setup.with("WIKI_INDEX", "memory").serve().await;
+    let why = loop {
+        let answer = call_ok(&served, SEARCH, json!({ "query": "printer" })).await;
+        let told = answer["meaning"].as_str().unwrap_or_default().to_owned();
+        if told.contains("used up") {
+            break told;
+        }
+    };
+    says(&why, "texts of this day are used up");
+    let sections = endpoint
+        .texts("m")
+        .into_iter()
+        .filter(|text| text != "printer");
+    assert!(sections.count() > 0, "{why}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn why_sections_have_no_vectors_is_logged_once_while_it_lasts() {
     let (wiki, dir) = (sample().await, TempDir::new().unwrap());

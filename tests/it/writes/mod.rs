@@ -363,6 +363,23 @@ async fn a_preview_warns_of_what_readers_will_not_see() {
     assert_eq!(warned.as_deref(), Some(expected));
 }
 
+#[tokio::test]
+async fn a_token_alone_is_told_where_the_level_takes_none_any_more() {
+    let (wiki, served) = sample(Setup::scripter).await;
+    let id = id_of(&wiki, "home");
+    let token = preview_of_a_title(&served, id).await;
+    let dry = Setup::scripter(&wiki).dry().in_dir_of(&served);
+    let dry = dry.toolsets("pages,drafts").serve().await;
+    for (tool, arguments) in [
+        (UPDATE, json!({ "id": id, "confirm": token })),
+        (BULK, json!({ "ids": [id], "confirm": token })),
+    ] {
+        let failed = fails(&dry, tool, arguments, "CONFIRM_EXPIRED").await;
+        says(&failed["message"], "The level of writes is dry_run now");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
 async fn as_scripter_in_a_dry_run(wiki: &DemoWiki) -> Served {
     Setup::scripter(wiki).dry().serve().await
 }
