@@ -457,9 +457,10 @@ impl WriteContext {
                 Err(Failure::new(Code::ConfirmExpired, message)
                     .hint("Nothing was sent. Call again with all arguments, without confirm."))
             }
-            // That of a question may be meant.
-            PolicyLevel::Person => Ok(()),
-            PolicyLevel::Off | PolicyLevel::Token | PolicyLevel::Preview => Ok(()),
+            // Where a person is asked, that of a question may be meant.
+            PolicyLevel::Person | PolicyLevel::Off | PolicyLevel::Token | PolicyLevel::Preview => {
+                Ok(())
+            }
         }
     }
 
