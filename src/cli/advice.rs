@@ -53,6 +53,9 @@ fn of_set_in_part(failure: &Failure) -> Option<String> {
         "not_applied" => {
             "Nothing of the set is there. Try again: the preview is made anew.".to_owned()
         }
+        "unknown" => format!(
+            "Look at the page whose outcome is unknown. Then try again to make the rest, or take back what stays: `wikijs-gate undo {call} --on-conflict skip`."
+        ),
         _ => format!(
             "`wikijs-gate undo {call} --on-conflict skip` takes back what stays; to make the rest, try again."
         ),
@@ -113,8 +116,9 @@ mod tests {
             let failure = failure.detail("outcome", outcome).detail("callId", "0a1b");
             advice(&failure.detail("changes", vec!["x"]))
         };
-        let back = "`wikijs-gate undo 0a1b --on-conflict skip` takes back what stays";
-        assert!(of_set("unknown").starts_with(back));
+        let back = "`wikijs-gate undo 0a1b --on-conflict skip`";
+        assert!(of_set("unknown").starts_with("Look at the page"));
+        assert!(of_set("unknown").contains(back) && of_set("partly_applied").contains(back));
         assert!(!of_set("not_applied").contains("undo"));
         let of_a_level = Failure::new(Code::MutationsDisabled, "x")
             .detail("level", "off")

@@ -47,45 +47,28 @@ pub(super) struct MeantPart {
 }
 
 impl ContentIndex {
-    /// Takes so many texts of this day's, of which some are left to others.
+    /// Takes so many texts of this day's, or as many as are left but for those that are left to others;
+    /// returns how many.
     pub(super) async fn spend(
         self: &Arc<Self>,
         endpoint: &EmbeddingsEndpoint,
-        texts: u32,
+        texts: usize,
         left: u32,
-    ) -> Result<(), String> {
-        let most = endpoint.per_day.saturating_sub(left);
-        let spent = self.asked(move |store| Ok(Some(spend(&store.db, texts, most)?)));
-        match spent.await.map_err(in_words)? {
-            Some(true) => Ok(()),
-            None => Err("no page is indexed yet".to_owned()),
-            Some(false) => {
-                let most = endpoint.per_day;
-                Err(format!("the {most} texts of this day are used up"))
-            }
-        }
-    }
-
-    /// Takes at most so many texts for sections, and fewer where fewer are left of this day; says how many.
-    async fn spend_some(
-        self: &Arc<Self>,
-        endpoint: &EmbeddingsEndpoint,
-        mut texts: usize,
     ) -> Result<usize, String> {
-        let left = endpoint.per_day / LEFT_TO_SEARCHES;
-        loop {
-            let count = u32::try_from(texts).unwrap_or(u32::MAX);
-            match self.spend(endpoint, count, left).await {
-                Ok(()) => return Ok(texts),
-                Err(_) if texts > 1 => texts /= 2,
-                Err(why) => return Err(why),
-            }
+        let (per_day, wanted) = (endpoint.per_day, u32::try_from(texts).unwrap_or(u32::MAX));
+        let most = per_day.saturating_sub(left);
+        let spent = self.asked(move |store| Ok(Some(spend(&mut store.db, wanted, most)?)));
+        match spent.await.map_err(in_words)? {
+            None => Err("no page is indexed yet".to_owned()),
+            Some(0) => Err(format!("the {per_day} texts of this day are used up")),
+            Some(taken) => Ok(usize::try_from(taken).unwrap_or(texts).min(texts)),
         }
     }
 
     /// The reason why sections lack vectors, as the last task found it.
-    pub fn why_not_embedded(&self) -> Option<String> {
-        self.embedding.try_lock().ok()?.clone()
+    pub fn why_not_embedded(self: &Arc<Self>) -> Option<String> {
+        let own = self.whole.as_ref().unwrap_or(self);
+        own.embedding.try_lock().ok()?.clone()
     }
 
     /// Gives vectors to all sections that lack one. At most one such task is under way.
@@ -130,12 +113,10 @@ impl ContentIndex {
                 break;
             }
             let asked = self.embed(endpoint, &mut pages).await;
-            if asked.is_err() {
-                // What was asked for is kept, page by page; the others are asked for again.
-                pages.retain(MeantPage::is_whole);
-            }
-            let model = endpoint.model.clone();
-            let kept = self.asked(move |store| keep(store, &model, &pages)).await;
+            let (model, is_done) = (endpoint.model.clone(), asked.is_ok());
+            // What was given so far is kept, too: it is not asked for again.
+            let kept = self.asked(move |store| keep(store, &model, (&pages, is_done)));
+            let kept = kept.await;
             asked?;
             if !kept.map_err(in_words)? {
                 break;
@@ -154,9 +135,10 @@ impl ContentIndex {
         let lacking = pages.iter_mut().flat_map(|page| &mut page.parts);
         let mut lacking: Vec<&mut MeantPart> =
             lacking.filter(|part| part.vector.is_none()).collect();
+        let left = endpoint.per_day.div_ceil(LEFT_TO_SEARCHES);
         let mut rest = &mut *lacking;
         while !rest.is_empty() {
-            let count = self.spend_some(endpoint, rest.len().min(BATCH)).await?;
+            let count = self.spend(endpoint, rest.len().min(BATCH), left).await?;
             let (parts, later) = rest.split_at_mut(count);
             rest = later;
             let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
@@ -191,7 +173,8 @@ impl ContentIndex {
         }
         let (mut each, mut last) = (Vec::new(), String::new());
         for text in texts {
-            self.spend_some(endpoint, 1).await?;
+            self.spend(endpoint, 1, endpoint.per_day.div_ceil(LEFT_TO_SEARCHES))
+                .await?;
             match endpoint.of_texts(&[*text]).await {
                 Ok(vectors) => each.extend(vectors.into_iter().map(Some)),
                 Err(EmbedFault::Away(why)) => return Err(why),
@@ -283,7 +266,11 @@ pub(super) fn pieces(text: &str, format: &str) -> Vec<ReaderPart> {
 }
 
 /// Keeps the vectors of pages that are still as they were; returns whether there were any.
-pub(super) fn keep(store: &mut Store, model: &str, pages: &[MeantPage]) -> IndexResult<bool> {
+pub(super) fn keep(
+    store: &mut Store,
+    model: &str,
+    (pages, is_done): (&[MeantPage], bool),
+) -> IndexResult<bool> {
     let change = store.db.transaction()?;
     let mut is_any = false;
     for page in pages {
@@ -295,7 +282,9 @@ pub(super) fn keep(store: &mut Store, model: &str, pages: &[MeantPage]) -> Index
         is_any = true;
         let of_page = params![page.id, model];
         change.execute("DELETE FROM meant WHERE id = ?1 AND model = ?2", of_page)?;
-        change.execute("REPLACE INTO meant_page VALUES (?1, ?2)", of_page)?;
+        if is_done || page.is_whole() {
+            change.execute("REPLACE INTO meant_page VALUES (?1, ?2)", of_page)?;
+        }
         let mut insert = change.prepare("INSERT INTO meant VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for part in &page.parts {
             let Some(vector) = &part.vector else { continue };

@@ -283,7 +283,7 @@ mod tests {
                 asked += 1;
             }
         }
-        keep(store, model, &pages).unwrap();
+        keep(store, model, (&pages, true)).unwrap();
         asked
     }
 

@@ -1,7 +1,7 @@
 //! The tables that hold vectors of sections, with the models and the texts of a day; and what becomes of
 //! them as pages change.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use time::OffsetDateTime;
 
 /// Days after which the vectors of a model that nobody uses are removed.
@@ -32,19 +32,23 @@ pub(super) fn remove(change: &Connection, id: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Takes so many texts of this day's, if that does not exceed the most. One statement, since servers share an index.
-pub(super) fn spend(db: &Connection, texts: u32, most: u32) -> rusqlite::Result<bool> {
-    if texts > most {
-        return Ok(false);
+/// Takes so many texts of this day's, or as many as are left below the most; returns how many. Servers share an
+/// index, so it is one change.
+pub(super) fn spend(db: &mut Connection, texts: u32, most: u32) -> rusqlite::Result<u32> {
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let spent = "SELECT texts FROM meant_day WHERE day = ?1";
+    let spent = change.query_row(spent, [today()], |row| row.get::<_, u32>(0));
+    let spent = spent.optional()?.unwrap_or(0);
+    let taken = texts.min(most.saturating_sub(spent));
+    if taken > 0 {
+        change.execute(
+            "INSERT INTO meant_day VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE SET texts = meant_day.texts + ?2",
+            params![today(), taken],
+        )?;
+        change.execute("DELETE FROM meant_day WHERE day < ?1", [today()])?;
     }
-    let taken = db.execute(
-        "INSERT INTO meant_day VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE
-         SET texts = meant_day.texts + ?2 WHERE meant_day.texts + ?2 <= ?3",
-        params![today(), texts, most],
-    )?;
-    let old = "DELETE FROM meant_day WHERE day < ?1";
-    db.execute(old, [today()])?;
-    Ok(taken == 1)
+    change.commit()?;
+    Ok(taken)
 }
 
 /// The numbers that a model's vectors have, if the index has any.
@@ -95,14 +99,13 @@ mod tests {
 
     #[test]
     fn a_day_has_so_many_texts() {
-        let db = Connection::open_in_memory().unwrap();
+        let mut db = Connection::open_in_memory().unwrap();
         db.execute_batch(TABLES).unwrap();
-        assert!(spend(&db, 3, 4).unwrap());
-        assert!(!spend(&db, 2, 4).unwrap());
-        assert!(spend(&db, 1, 4).unwrap());
-        assert!(!spend(&db, 1, 4).unwrap());
+        assert_eq!(spend(&mut db, 3, 4).unwrap(), 3);
+        assert_eq!(spend(&mut db, 2, 4).unwrap(), 1);
+        assert_eq!(spend(&mut db, 1, 4).unwrap(), 0);
         db.execute("UPDATE meant_day SET day = day - 1", [])
             .unwrap();
-        assert!(spend(&db, 4, 4).unwrap());
+        assert_eq!(spend(&mut db, 4, 4).unwrap(), 4);
     }
 }

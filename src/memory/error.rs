@@ -31,8 +31,8 @@ pub enum MemoryError {
     /// A file belongs to another user, is a link or no file, or can be changed by others.
     #[error("the file of the memories {0}")]
     NotOurs(&'static str),
-    /// This file, of one client, is damaged, or a newer version wrote it.
-    #[error("the file {0} of the memories is damaged, or a newer version wrote it")]
+    /// This document, of one client, is damaged, or a newer version wrote it.
+    #[error("the document {0} of the memories is damaged, or a newer version wrote it")]
     Damaged(String),
     /// The disk gave this error.
     #[error("the files of the memories cannot be used: {0}")]
@@ -62,7 +62,7 @@ impl MemoryError {
                 "check the directory `memory` in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-gate doctor` names it"
             }
             Self::Damaged(_) => {
-                "restore this file in the directory `memory`, which `wikijs-gate doctor` names, from a backup, or move it away: its client begins anew then, and others keep theirs"
+                "restore it from a backup, on one machine the file of that name in the directory `memory`, which `wikijs-gate doctor` names, or move that away: its client begins anew then, and others keep theirs"
             }
             Self::Audit(error) => error.hint(),
             Self::BrokenOff => "this is a bug; please report it",

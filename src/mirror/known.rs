@@ -17,29 +17,20 @@ const LOOK: &str = "look";
 
 /// The last look at the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct LastLook {
     /// The time at which it began.
     pub(super) at: MirrorTime,
     /// The digest of the key that it was by.
     pub(super) key: String,
-    /// The purges so far.
-    #[serde(flatten)]
-    pub(super) purges: LastPurges,
-    /// The time before which pages may have been there that were forgotten since.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) forgotten: Option<MirrorTime>,
-}
-
-/// The last purges, by the clocks of whoever made them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct LastPurges {
     /// The last time at which states that are too old or too many were removed.
     pub(super) purged: Option<MirrorTime>,
     /// The time up to which the next purge counts ages: a clock that is ahead makes nothing old.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) counted: Option<MirrorTime>,
+    /// The time before which pages may have been there that were forgotten since.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) forgotten: Option<MirrorTime>,
 }
 
 /// The pages that a mirror knows.

@@ -120,12 +120,13 @@ impl MirrorLook<'_> {
         let (at, key, settings) = (self.began, self.key(), self.settings);
         let done = self.on(move |known, store| {
             known.save(store)?;
-            let purges = purge(known, store, (&settings, at))?;
+            let (purged, counted) = purge(known, store, (&settings, at))?;
             let forgotten = known.forgotten();
             let look = LastLook {
                 at,
                 key,
-                purges,
+                purged,
+                counted,
                 forgotten,
             };
             known.looked(store, look)?;

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::known::{KnownPages, LastPurges};
+use super::known::KnownPages;
 use super::pages::PageKey;
 use crate::audit::{AuditError, AuditResult, KeptState, kept_states};
 use crate::mirror::{Mirror, MirrorSettings, MirrorTime, MirroredPage, SeenState};
@@ -84,25 +84,26 @@ impl Mirror {
     }
 }
 
+/// The time of the last purge, and that up to which the next one counts ages.
+type PurgeTimes = (Option<MirrorTime>, Option<MirrorTime>);
+
 /// Purges what is due, once in a while; whoever calls holds the lease of the mirror.
 pub(super) fn purge(
     known: &mut KnownPages,
     store: &dyn Store,
     (settings, now): (&MirrorSettings, MirrorTime),
-) -> AuditResult<LastPurges> {
-    let last = { known.look.as_ref() }.map_or_else(LastPurges::default, |look| look.purges);
-    if !last.purged.is_none_or(|last| last.is_over(APART, now)) {
-        return Ok(last);
+) -> AuditResult<PurgeTimes> {
+    let look = known.look.as_ref();
+    let (purged, counted) = look.map_or((None, None), |look| (look.purged, look.counted));
+    if !purged.is_none_or(|last| last.is_over(APART, now)) {
+        return Ok((purged, counted));
     }
-    let counted = known.age(last.counted, settings.keep_days, now);
+    let counted = known.age(counted, settings.keep_days, now);
     known.shrink_to(settings.keep_bytes);
     known.save_forgotten(store)?;
     match remove_unnamed(store, known) {
         // Somebody keeps one: the next purge removes them.
-        Ok(_) | Err(AuditError::Busy) => Ok(LastPurges {
-            purged: Some(now),
-            counted: Some(counted),
-        }),
+        Ok(_) | Err(AuditError::Busy) => Ok((Some(now), Some(counted))),
         Err(error) => Err(error),
     }
 }
@@ -247,7 +248,7 @@ fn remove_unnamed(store: &dyn Store, known: &KnownPages) -> AuditResult<usize> {
 mod tests {
     use super::{Forgotten, ToForget};
     use crate::audit::KeptState;
-    use crate::mirror::known::{KnownPages, LastLook, LastPurges};
+    use crate::mirror::known::{KnownPages, LastLook};
     use crate::mirror::{MirroredPage, PageGone, SeenState};
     use crate::page::{Locale, PagePath, PageReading, Prefix};
 
@@ -326,7 +327,8 @@ mod tests {
             all.look = Some(LastLook {
                 at: 9.into(),
                 key: String::new(),
-                purges: LastPurges::default(),
+                purged: None,
+                counted: None,
                 forgotten: Some(5.into()),
             });
             forget(&mut all);

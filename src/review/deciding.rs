@@ -15,7 +15,7 @@ use super::markup::{self, News};
 use super::part;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::set_page::{TURN, names_links};
-use super::set_view::{ReviewerInput, SetView, with_left_out};
+use super::set_view::{ReviewerInput, SetView, made, with_left_out};
 use super::visitor::{Reviews, SentForm, Visitor, busy, failed};
 use crate::audit::{Proposal, ProposalId};
 use crate::error::Code;
@@ -169,7 +169,9 @@ impl SentDecision<'_> {
         match form.text("decision") {
             "reject" => {
                 let reason = decision::reason(form.text("reason")).map_err(Undecided::Reason)?;
-                Ok(ReviewDecision::Reject { reason })
+                let made = made(review);
+                let keeps_made = !made.is_empty() && form.text("made") == made;
+                Ok(ReviewDecision::Reject { reason, keeps_made })
             }
             "apply" if !reviewer.may_apply => says(
                 StatusCode::FORBIDDEN,

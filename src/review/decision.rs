@@ -34,10 +34,12 @@ pub(super) enum ReviewDecision {
     Reject {
         /// The reason given.
         reason: String,
+        /// True if what calls made of it that did not finish stays, as the person was shown.
+        keeps_made: bool,
     },
-    /// The applied set is taken back.
+    /// The changes that a call made of it are taken back.
     Undo {
-        /// The call that applied it.
+        /// The call.
         call: CallId,
         /// The digest of the shown undo ([`digest_of`]).
         digest: String,
@@ -69,9 +71,9 @@ pub(super) fn begin(
     let work = async move {
         match decision {
             ReviewDecision::Apply(apply) => applied(&reviewer, apply, &proposal).await,
-            ReviewDecision::Reject { reason } => {
-                let proposals = reviewer.bench.desk.proposals();
-                proposals.reject(&reviewer.caller, id, &reason).await?;
+            ReviewDecision::Reject { reason, keeps_made } => {
+                let (proposals, caller) = (reviewer.bench.desk.proposals(), &reviewer.caller);
+                proposals.reject(caller, id, &reason, keeps_made).await?;
                 Ok(None)
             }
             ReviewDecision::Undo { call, digest } => undone(&reviewer, call, &digest).await,

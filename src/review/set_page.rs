@@ -9,7 +9,7 @@ use super::markup::{self, Frame, asker, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
 use super::session::SignedIn;
-use super::set_view::{SetPageModel, ShownChange};
+use super::set_view::{SetPageModel, ShownChange, made};
 use super::standing::{begun, conflict, hindrance, state};
 use crate::audit::Proposal;
 use crate::change::Operation;
@@ -61,6 +61,7 @@ fn hidden(shown: &SetPageModel) -> Markup {
     html! {
         input type="hidden" name="form_token" value=(shown.session.form_token);
         input type="hidden" name="digest" value=(shown.sheet.review.digest);
+        input type="hidden" name="made" value=(made(shown.sheet.review));
     }
 }
 
@@ -197,7 +198,7 @@ fn one(shown: &SetPageModel, number: usize, change: &ShownChange, is_list: bool)
                     }
                 }
             }
-            (conflict(change, is_list))
+            (conflict(change, (is_list, !shown.sheet.review.begun_by.is_empty())))
             @if proposed.undoes.is_some() { p.quiet { "takes back an earlier write" } }
             @if !change.values.is_empty() { (fields::table(change.values.iter().copied())) }
             @if proposed.operation == Operation::UploadAsset && is_picture(&proposed.path) {
@@ -366,7 +367,9 @@ fn decide(shown: &SetPageModel) -> Markup {
                     aria-invalid=[shown.given.reason.map(|_| "true")]
                     aria-describedby=[shown.given.reason.map(|_| "wrong")];
             }
-            button #reject type="submit" form="rejecting" name="decision" value="reject" { "Reject" }
+            button #reject type="submit" form="rejecting" name="decision" value="reject" {
+                @if sheet.review.begun_by.is_empty() { "Reject" } @else { "Reject the rest" }
+            }
             p.keys.quiet aria-hidden="true" {
                 @if can_apply { kbd { "Ctrl" } "+" kbd { "Enter" } " applies, " }
                 kbd { "r" } " goes to the reason, " kbd { "Enter" } " there rejects"

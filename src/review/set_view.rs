@@ -16,6 +16,7 @@ use crate::audit::{CallId, Proposal, ProposedChange};
 use crate::gates::LinkLeft;
 use crate::notice::Progress;
 use crate::page::Field;
+use crate::words::separated;
 use crate::write::{Review, ReviewWarning, Reviewed};
 
 /// The most pages that a sentence names.
@@ -151,8 +152,6 @@ impl<'a> ReviewerInput<'a> {
 pub(super) struct After {
     /// The call that took back what was applied, if it was.
     pub undone_by: Option<CallId>,
-    /// The calls that made some of it before that one, which its undo leaves.
-    pub made_before: Vec<CallId>,
     /// True if the person may take back the applied set.
     pub may_undo: bool,
     /// The reason why somebody else has to, if it is so.
@@ -171,6 +170,13 @@ impl SetPageModel<'_> {
             && review.proposal.is_open()
             && !self.is_being_decided
             && self.left_to_others().is_none()
+    }
+
+    /// Tells whether the person may take back what calls made of it that did not finish.
+    pub(super) fn may_take_back(&self) -> bool {
+        let proposal = &self.sheet.review.proposal;
+        let is_own = decision::own_family(self.reviewer, proposal).is_some();
+        self.reviewer.may_apply && !self.is_being_decided && !is_own
     }
 
     /// The reason why somebody else has to decide on it, if it is so.
@@ -201,6 +207,11 @@ impl SetPageModel<'_> {
             @if all.len() > MOST_NAMED { " and " (all.len() - MOST_NAMED) " more" }
         }
     }
+}
+
+/// The calls that made some of a set and did not finish it, as its form says that a person was shown them.
+pub(super) fn made(review: &Review) -> String {
+    separated(&review.begun_by, " ")
 }
 
 /// An address of a set with the changes that a person leaves out, whose page ticks them again.

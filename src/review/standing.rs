@@ -76,26 +76,29 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
             } @else if let Some(why) = after.and_then(|after| after.left_to_others) {
                 " · No undo: " (why)
             }
-            @for call in after.map_or(&[][..], |after| &after.made_before) {
+            @for call in &shown.sheet.review.begun_by {
                 " · Some of it was made by an earlier call, which keeps that: " a href=(links.call(*call)) { "the record of it" }
             }
         }
     }
 }
 
-/// The calls that made some of an open set and did not come to their end, with the way back.
+/// The calls that made some of a set and did not finish it, with the way back.
 pub(super) fn begun(shown: &SetPageModel) -> Markup {
     let review = shown.sheet.review;
     let links = shown.reviewer.links();
+    if matches!(review.proposal.state, ProposalState::Applied { .. }) {
+        return html! {};
+    }
     html! {
         @for (at, call) in review.begun_by.iter().enumerate() {
             p.news.bad role="status" {
-                "A call made some of it and did not come to its end: "
-                a href=(links.call(*call)) { "its record" }
-                ". Apply makes the rest."
-                @if at == 0 && shown.can_decide() && shown.reviewer.may_apply {
+                "A call made some of it, or may have, and did not finish: "
+                a href=(links.call(*call)) { "its record" } "."
+                @if shown.can_decide() && shown.reviewer.may_apply { " Apply makes the rest." }
+                @if at == 0 && shown.may_take_back() {
                     " " a href=(links.set(format_args!("{}/undo", review.proposal.id))) { "Undo" }
-                    " takes back what is made; it can be rejected after that."
+                    " takes back what is made."
                 }
             }
         }
@@ -151,7 +154,7 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
 
 /// The reason why a change cannot be made now, and what changed since; the merged result is shown
 /// as its difference. Of a list of changes it can be left out.
-pub(super) fn conflict(change: &ShownChange, is_list: bool) -> Markup {
+pub(super) fn conflict(change: &ShownChange, (is_list, is_begun): (bool, bool)) -> Markup {
     let reviewed = change.reviewed;
     html! {
         @if let Some(failure) = &reviewed.hindrance {
@@ -165,7 +168,7 @@ pub(super) fn conflict(change: &ShownChange, is_list: bool) -> Markup {
                 @if reviewed.merged.is_some() {
                     h4 { "both together, as it would be applied" }
                 } @else if matches!(failure.code, Code::EditConflict | Code::ProposalOutdated) {
-                    p { "The two touch each other: reject it" @if is_list { ", or leave this change out" } "." }
+                    p { "The two touch each other: " @if is_begun { "take back what is made" } @else { "reject it" } @if is_list { ", or leave this change out" } "." }
                     @if !change.texts.is_empty() { h4 { "as it was asked for" } }
                 }
             }

@@ -1,4 +1,4 @@
-//! Takes back what a decided set applied, as every undo does: shown on a page of its own first.
+//! Takes back what a set applied, or what a call made of it that did not finish, as every undo does: shown on a page of its own first.
 
 use std::sync::Arc;
 
@@ -39,8 +39,6 @@ pub(super) async fn after(
         ProposalState::Open => return Ok(None),
         ProposalState::Applied { applied_by, .. } => {
             let past = visitor.reviewer.bench.desk.past();
-            let proposals = visitor.reviewer.bench.desk.proposals();
-            after.made_before = proposals.begun_by(proposal).await;
             // It may be purged: then nothing can take it back.
             if let Ok(story) = past.story(&(*applied_by).into(), None).await {
                 after.undone_by = story.undone_by;
@@ -79,7 +77,7 @@ pub(super) async fn undo(
     SentForm { visitor, form }: SentForm,
 ) -> BrowserResult {
     let seen = reviews.found(&visitor, &id).await?;
-    let call = applied_by(&visitor, &seen)?;
+    let call = to_take_back(&visitor, &seen)?;
     let digest = form.text(SHOWN).to_owned();
     let words = words(seen.review.proposal.id, call, &digest);
     let status = StatusCode::CONFLICT;
@@ -96,9 +94,9 @@ pub(super) async fn undo(
     shown(&reviews, &visitor, &seen, status, Some(&failure)).await
 }
 
-/// The call that applied a set, or the last one that made some of an open set, if this visitor may take
-/// it back: to take it back is a decision on it.
-fn applied_by(visitor: &Visitor, seen: &ReviewedSet) -> Result<CallId, BrowserResponse> {
+/// The call that applied a set, or the last one that made some of it, if this visitor may take it back:
+/// to take it back is a decision on it.
+fn to_take_back(visitor: &Visitor, seen: &ReviewedSet) -> Result<CallId, BrowserResponse> {
     let (reviewer, proposal) = (&visitor.reviewer, &seen.review.proposal);
     let made_by = match proposal.state {
         ProposalState::Applied { applied_by, .. } => Some(applied_by),
@@ -134,7 +132,7 @@ async fn shown(
     status: StatusCode,
     wrong: Option<&str>,
 ) -> BrowserResult {
-    let call = applied_by(visitor, seen)?;
+    let call = to_take_back(visitor, seen)?;
     let reviewer = &visitor.reviewer;
     let mut shown = None;
     let looks = |preview: &Preview| {

@@ -251,9 +251,7 @@ impl Reviews {
 
     /// True if a decision on a set is carried out from here, or somebody else decides on it at this moment.
     pub(super) fn is_being_decided(&self, review: &Review) -> bool {
-        let held = review.hindrance.as_ref();
-        let is_held = held.is_some_and(|failure| failure.code == Code::Timeout);
-        self.under_way.is(review.proposal.id) || (review.proposal.is_open() && is_held)
+        self.under_way.is(review.proposal.id) || review.is_held
     }
 
     /// A set as a page, from one of its parts on, which the session has seen then. While it is being decided,

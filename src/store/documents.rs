@@ -36,8 +36,8 @@ words! {
         /// A session of an older client over HTTP, by the digest of its id. It may be lost, and only remote
         /// stores have any.
         McpSession = "mcp-session",
-        /// A page as a session of a client over HTTP last saw it, by the digest of its id. It may be lost, and
-        /// only remote stores have any.
+        /// A page as a session of a client over HTTP last saw it, its last writes, or its last proposal for a
+        /// page, by the digest of its id. It may be lost, and only remote stores have any.
         SessionRead = "session-read",
         /// Pages that a mirror knows, many in one; its names are the mirror's.
         Mirror = "mirror",

@@ -123,8 +123,8 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk> {
     if changes_none && input.move_to.is_none() {
         let (desk, caller) = (&context.desk, &context.caller);
         let token = input.confirm.as_deref();
-        if token.is_some() {
-            desk.takes_tokens(caller)?;
+        if let Some(Err(refused)) = token.map(|_| desk.takes_tokens(caller)) {
+            return Err(desk.refuse_input(caller, token, refused).await);
         }
         // The preview would name it, if its token still counted.
         if let Some(Err(gone)) = token.map(|token| desk.asked(caller, token)) {

@@ -10,7 +10,7 @@ use crate::audit::{Proposal, ProposalId};
 use crate::change::{Warning, cut_to, short_to};
 use crate::render_budget;
 use crate::words::and_more;
-use crate::write::{Extent, Review, ReviewWarning};
+use crate::write::{Extent, Proposals, Review, ReviewWarning};
 
 /// The tool.
 pub(super) struct GetProposal;
@@ -95,8 +95,10 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output> {
     }
     let before = review.warned_before(&told).filter(|_| has_title);
     warnings.extend(before.map(|told| Warning::new("warned_before", told)));
-    let earlier = (context.desk.proposals()).warned_of_earlier(&review.proposal);
-    warnings.extend(earlier.await);
+    warnings.extend(Proposals::warned_of_earlier(
+        &review.proposal,
+        &review.begun_by,
+    ));
     let effect = Effect::of(&mut review, (extent, has_title), &mut warnings);
     let mut proposal = ProposalView::new(review.proposal, has_title);
     if let Effect::Set(_) = effect {
@@ -113,7 +115,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output> {
             warnings.push(Warning::new("outdated", failure.message.clone()));
             since = Some(failure.details).filter(|_| review.is_readable);
         }
-        Some(failure) if failure.code == Code::Timeout => {
+        Some(_) if review.is_held => {
             let message =
                 "somebody is deciding on it, or it is being applied; ask again in a moment.";
             warnings.push(Warning::new("being_decided", message));

@@ -154,7 +154,10 @@ impl WriteTool for UpdatePage {
                 let failure = invalid_argument("", "nothing to change is named");
                 return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
             }
-            context.desk.takes_tokens(&context.caller)?;
+            if let Err(refused) = context.desk.takes_tokens(&context.caller) {
+                let (desk, token) = (&context.desk, input.confirm.as_deref());
+                return Err(desk.refuse_input(&context.caller, token, refused).await);
+            }
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();

@@ -297,7 +297,7 @@ pub struct SetMember {
     /// The temporary path at which its page was left.
     pub stands_at: Option<String>,
     /// True if it is on record that it is sent; its outcome follows.
-    pub is_under_way: bool,
+    pub is_sent: bool,
 }
 
 /// The reason why a change is on the wiki although its set was taken back.
@@ -396,7 +396,7 @@ impl SetMember {
         match (self.is_back(), self.outcome) {
             (true, _) => "taken_back",
             (false, Some(outcome)) => outcome.as_str(),
-            (false, None) if self.is_under_way => "under_way",
+            (false, None) if self.is_sent => "sent",
             (false, None) => "not_sent",
         }
     }

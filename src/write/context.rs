@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::audit::{
     AuditLog, AuditResult, CallHistoryError, CallId, CallOutcome, CallSelector, Client, DraftOwner,
-    Keep, LineHash, Outcome,
+    Keep, LineHash, Outcome, ProposalId, Record,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure, Result};
@@ -163,7 +163,7 @@ impl WriteContext {
         self.house.recovery.done().await;
     }
 
-    /// Waits for what servers elsewhere left open since; whoever asks holds the locks of a write.
+    /// Waits for what servers that ended left open since.
     pub(super) async fn recovered_since(&self) -> AuditResult<()> {
         self.house.recovery.ended_meanwhile().await
     }
@@ -286,25 +286,30 @@ impl WriteContext {
     /// Notes that a session's write has ended: later searches see it, and `last` means it if
     /// something of it is on the wiki.
     pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
+        self.wiki.forget_pages().await;
+        self.index.outdated();
         if is_there {
             self.memory.own_writes.note(session, call).await;
         }
-        self.wiki.forget_pages().await;
-        self.index.outdated();
         self.house.purges.start_if_due();
     }
 
     /// The client that must have made a call that this caller names; `None` if anybody may have: where no
-    /// token names the caller, and for what people applied of its own proposals.
+    /// token names the caller, and for what people applied of its own proposals, by the call's whole id.
     pub async fn owner_of_call(&self, caller: &Caller, call: &CallSelector) -> Option<Client> {
         let own = Some(&caller.client).filter(|client| client.is_known())?;
-        if call.is_last() || self.past.story(call, Some(own)).await.is_ok() {
-            return Some(own.clone());
-        }
         let applied_for = async {
-            let story = self.past.story(call, None).await.ok()?;
-            let id = story.latest(|record| record.proposal.as_deref())?.parse();
-            let proposal = self.audit.proposals.get(id.ok()?).await.ok()?;
+            let id = call.named()?;
+            let proposal = match self.past.story(call, None).await {
+                Ok(story) if !story.is_made_by(Some(own)) => story.latest(proposal_of)?,
+                // A set has no record of its own before its end.
+                Err(failure) if failure.code == Code::NothingToUndo => {
+                    let calls = self.audit.calls.of_set(id).await.ok()?;
+                    calls.first()?.latest(proposal_of)?
+                }
+                _ => return None,
+            };
+            let proposal = self.audit.proposals.get(proposal).await.ok()?;
             own.is_same_owner(&proposal.client).then_some(())
         };
         let is_own = applied_for.await.is_none();
@@ -318,17 +323,19 @@ impl WriteContext {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
     pub async fn change_set(&self, caller: &Caller, id: CallId) -> Result<Option<SetAnswer>> {
-        let owner = self.owner_of_call(caller, &id.into()).await;
-        let owner = owner.as_ref();
         let set = match self.house.sets.find(&caller.session, id) {
-            Some(mut set) => {
-                if set.outcome != SetOutcome::Applying {
-                    let undone = self.past.undone_since(id, owner).await?;
-                    set.notes.warnings.extend(undone);
+            Some(set) if set.outcome == SetOutcome::Applying => Some(set),
+            found => {
+                let owner = self.owner_of_call(caller, &id.into()).await;
+                match found {
+                    Some(mut set) => {
+                        let undone = self.past.undone_since(id, owner.as_ref()).await?;
+                        set.notes.warnings.extend(undone);
+                        Some(set)
+                    }
+                    None => self.past.change_set(id, owner.as_ref()).await?,
                 }
-                Some(set)
             }
-            None => self.past.change_set(id, owner).await?,
         };
         let Some(set) = set else {
             return Ok(None);
@@ -529,6 +536,10 @@ impl WriteContext {
         self.house.refusals.count(refusal.gate);
         record_or_log(&self.audit, record.refusal(refusal), "a refusal").await;
     }
+}
+
+fn proposal_of(record: &Record) -> Option<ProposalId> {
+    record.proposal.as_deref()?.parse().ok()
 }
 
 /// The failure where the call that used up a token left nothing on record so far.

@@ -14,7 +14,7 @@ use crate::notify::ReviewAddress;
 use crate::page::Date;
 
 use crate::write::memory::Knowing;
-use crate::write::{Caller, Notes, SetAnswer, SetOutcome, WriteContext};
+use crate::write::{Caller, Notes, Proposals, SetAnswer, SetOutcome, WriteContext};
 
 /// The most pages of an applied set that are looked at again for the session that asked for it.
 const MOST_KNOWN_AGAIN: usize = 20;
@@ -157,7 +157,8 @@ impl WriteContext {
             }
             ProposalState::Applied { applied_by, .. } => {
                 let (mut applied, calls) = self.applied_set(*applied_by).await?;
-                let earlier = self.proposals.warned_of_earlier(proposal).await;
+                let begun_by = self.proposals.begun_by(proposal).await?;
+                let earlier = Proposals::warned_of_earlier(proposal, &begun_by);
                 applied.notes.warnings.extend(earlier);
                 if self.memory.applied.is_first(*applied_by) {
                     self.know_again(session, proposal, &calls).await;

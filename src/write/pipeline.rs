@@ -259,6 +259,9 @@ impl<'a> Pipeline<'a> {
         if matches!(route, Route::Send(_)) || self.request.reads_record() {
             context.recovered().await;
         }
+        if self.request.reads_record() && !matches!(route, Route::Send(_)) {
+            Box::pin(context.recovered_since()).await?;
+        }
         if let Route::Send(warrant) = &route {
             let call = context.call(policy, &self.record, Under::Wiki);
             let turn = warrant.turn(call, self.request).await?;

@@ -30,7 +30,9 @@ pub struct Review {
     pub changes: Vec<Reviewed>,
     /// The reason why it could not be applied now; `None` if it could, or if it is decided.
     pub hindrance: Option<Failure>,
-    /// The calls that made some of an open set and did not end it, the newest first.
+    /// True if somebody is deciding on it now, or it is being applied.
+    pub is_held: bool,
+    /// The calls that made some of a set and did not finish it, the newest first.
     pub begun_by: Vec<CallId>,
     /// True if this key may read the fields that the proposal shows.
     pub is_readable: bool,
@@ -167,6 +169,7 @@ impl WriteContext {
             return Err(AuditError::NoProposal.into());
         }
         let is_open = proposal.state == ProposalState::Open;
+        let is_held = is_open && matches!(&hindrance, Some(it) if it.code == Code::Timeout);
         let (changes, unseen) = self.changes_to_show(&proposal).await?;
         let looked = if is_open && hindrance.is_none() {
             Box::pin(look(&self.past, &changes)).await
@@ -177,7 +180,12 @@ impl WriteContext {
         let bytes = changes.iter().map(|(_, change)| change.bytes()).sum();
         let digest = aside(bytes, || digest_of(&proposal, &changes, &looked));
         let needs = needs_of(&self.wiki, &changes).await;
-        let begun_by = self.proposals.begun_by(&proposal).await;
+        // Of what is being applied nothing was left behind.
+        let begun_by = if is_held {
+            Vec::new()
+        } else {
+            self.proposals.begun_by(&proposal).await?
+        };
         let hindrance = hindrance.filter(|_| is_open);
         let hindrance = hindrance.or_else(|| looked.iter().find_map(|one| one.fault.clone()));
         let set = as_set(changes)?;
@@ -196,7 +204,8 @@ impl WriteContext {
         let review = Review {
             changes: reviewed,
             hindrance,
-            begun_by: if is_open { begun_by } else { Vec::new() },
+            is_held,
+            begun_by,
             is_readable,
             unseen,
             digest,

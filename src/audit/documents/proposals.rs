@@ -36,6 +36,8 @@ pub struct ProposalOnRecord {
     pub others: Vec<Record>,
     /// Calls that attempted to apply it; of a set, those of its changes.
     pub attempts: Vec<CallId>,
+    /// The sets that these calls belong to, in the order of their first attempts.
+    pub sets: Vec<CallId>,
     /// The call that applied all of a set that was to be applied.
     pub applied_whole: Option<CallId>,
     /// The changes of the set that this call left out, by their numbers from 0.
@@ -350,7 +352,11 @@ fn on_record(place: &AuditLayout, id: ProposalId) -> AuditResult<ProposalOnRecor
                 (AuditEvent::Proposal, Some("rejected" | "replaced" | "withdrawn")) => {
                     found.decided = ending(record).or(found.decided.take());
                 }
-                (AuditEvent::Attempt, _) => found.attempts.extend(record.call),
+                (AuditEvent::Attempt, _) => {
+                    found.attempts.extend(record.call);
+                    let set = record.set.filter(|set| !found.sets.contains(set));
+                    found.sets.extend(set);
+                }
                 _ => {}
             }
         },

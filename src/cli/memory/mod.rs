@@ -81,7 +81,7 @@ impl MemoryCommandContext {
         })
     }
 
-    /// What all clients remember; files that are damaged are named and left out.
+    /// The memories of all clients; files that are damaged are named and left out.
     async fn all(&self) -> Result<Vec<MemoryLine>, MemoryError> {
         let (all, damaged) = self.memories.readable().await?;
         for error in damaged {

@@ -78,8 +78,10 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit> {
             Ok(Some(done)) => {
                 // A proposal with nothing to do cannot be taken back.
                 if let Some(call) = done.call() {
-                    let before = app.desk.proposals().made_before(*id, Some(call)).await;
-                    applied.extend(before.into_iter().rev().chain([call]));
+                    let proposals = app.desk.proposals();
+                    let before = proposals.begun_by(&proposals.one(*id).await?).await?;
+                    let before = before.into_iter().filter(|before| *before != call);
+                    applied.extend(before.rev().chain([call]));
                 }
                 continue;
             }

@@ -15,6 +15,9 @@ pub(in crate::cli) struct Arguments {
     /// The reason: one line of at most 500 characters, which the agent can read
     #[arg(long, value_name = "TEXT", value_parser = words::reason)]
     why: String,
+    /// Reject the rest of a set of which a call that did not finish made some, which stays
+    #[arg(long)]
+    keep_made: bool,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -40,7 +43,7 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<()> {
         let proposal = app
             .desk
             .proposals()
-            .reject(&caller, id, &arguments.why)
+            .reject(&caller, id, &arguments.why, arguments.keep_made)
             .await?;
         if !arguments.json {
             let first = &proposal.first;

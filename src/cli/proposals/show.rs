@@ -30,20 +30,19 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         return print::json(&as_json(&review, &warnings));
     }
     let expires = app.desk.proposals().expires(&review.proposal);
-    let ending = ending(&app, &review.proposal).await;
+    let ending = ending(&app, &review).await;
     tell(&review, &warnings, expires, ending);
     Ok(Exit::Done)
 }
 
 /// The outcome of the call that applied it, and the calls that made some of it before; `None` if no call did, or
 /// it is no longer on record.
-async fn ending(app: &App, proposal: &Proposal) -> Option<(CallOutcome, Vec<CallId>)> {
-    let ProposalState::Applied { applied_by, .. } = proposal.state else {
+async fn ending(app: &App, review: &Review) -> Option<(CallOutcome, Vec<CallId>)> {
+    let ProposalState::Applied { applied_by, .. } = review.proposal.state else {
         return None;
     };
     let story = app.desk.past().story(&applied_by.into(), None).await;
-    let before = app.desk.proposals().begun_by(proposal);
-    Some((story.ok()?.ending, before.await))
+    Some((story.ok()?.ending, review.begun_by.clone()))
 }
 
 async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>)> {
@@ -70,6 +69,9 @@ fn as_json(review: &Review, warnings: &[ReviewWarning]) -> Value {
     let is_list = review.proposal.is_list;
     let others = is_list.then(|| json!({ "others": changes.collect::<Value>() }));
     let shown = extended(shown, others);
+    let begun_by = &review.begun_by;
+    let begun_by = (!begun_by.is_empty()).then(|| json!({ "begunBy": begun_by }));
+    let shown = extended(shown, begun_by);
     let unseen = { review.unseen.as_ref() }.map(|unseen| json!({ "notShown": unseen }));
     let shown = extended(shown, unseen);
     let hindrance = { review.hindrance.as_ref() }.map(|hindrance| json!({ "error": hindrance }));
@@ -185,9 +187,10 @@ fn tell(
         say!("  {words}");
     }
     tell_state(&proposal.state, expires, ending);
-    for call in &review.begun_by {
+    let is_applied = matches!(proposal.state, ProposalState::Applied { .. });
+    for call in review.begun_by.iter().filter(|_| !is_applied) {
         let told = format!(
-            "call {call} made some of it and did not come to its end: `wikijs-gate undo {call}` takes that back, `proposals apply` makes the rest"
+            "call {call} made some of it, or may have, and did not finish: `wikijs-gate undo {call}` takes that back"
         );
         print::line(&print::painted(&told, Paint::Yellow));
     }

@@ -1,5 +1,5 @@
-//! Keeps what outlives a call, in the memory of this process: reads, previews, questions and own writes of
-//! sessions.
+//! Keeps what outlives a call: reads, previews, questions and own writes of sessions, in the memory of this
+//! process, and what other servers of a database go on with in its store.
 
 mod reads;
 mod session_store;
@@ -20,7 +20,7 @@ pub(super) use reads::{Concerns, Knowing, PageRead};
 pub(super) use session_store::SessionStore;
 pub(super) use shared_reads::SharedReads;
 
-/// What is remembered of sessions: bounded, and lost when the process ends.
+/// The memory of sessions, bounded.
 #[derive(Debug)]
 pub(super) struct SessionMemory {
     pub(super) reads: Arc<SharedReads>,
@@ -28,7 +28,7 @@ pub(super) struct SessionMemory {
     /// Sets about which a person is asked between two calls; a token is the question's name.
     pub(super) questions: Previews,
     pub(super) own_writes: Arc<OwnWrites>,
-    /// What sessions know and did, for the servers that share the store.
+    /// The documents of sessions, for the servers that share the store.
     pub(super) shared: Arc<SessionStore>,
     /// The applied sets after which pages and index were looked at anew.
     pub(super) applied: Arc<AppliedSets>,
@@ -101,13 +101,18 @@ const WRITES: &str = "writes";
 #[derive(Debug)]
 pub(crate) struct OwnWrites {
     here: Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>,
+    /// One write is noted after the other.
+    turn: tokio::sync::Mutex<()>,
     shared: Arc<SessionStore>,
 }
 
 impl OwnWrites {
     fn new(shared: Arc<SessionStore>) -> Self {
-        let here = Mutex::default();
-        Self { here, shared }
+        Self {
+            here: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+            shared,
+        }
     }
 
     /// A session wrote, or a set of its begins.
@@ -115,6 +120,7 @@ impl OwnWrites {
         if !session.lasts() {
             return;
         }
+        let _turn = self.turn.lock().await;
         let kept = self.shared.kept::<VecDeque<CallId>>(session, WRITES).await;
         let known = kept.as_ref().and_then(|kept| kept.says.clone());
         let mut own = known.unwrap_or_else(|| self.here(session));

@@ -1,6 +1,5 @@
 //! Ends proposals: a person rejects one, its client withdraws it, a write applies it.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::audit::{
@@ -22,11 +21,17 @@ impl Proposals {
     /// Rejects a proposal; on record.
     ///
     /// # Errors
-    /// `PROPOSAL_OUTDATED` if it was decided before, or if some of it is made and stays, `INVALID_INPUT`
-    /// if there is none.
-    pub async fn reject(&self, caller: &Caller, id: ProposalId, reason: &str) -> Result<Proposal> {
+    /// `PROPOSAL_OUTDATED` if it was decided before, or if some of it is made and the person does not keep
+    /// that, `INVALID_INPUT` if there is none.
+    pub async fn reject(
+        &self,
+        caller: &Caller,
+        id: ProposalId,
+        reason: &str,
+        keeps_made: bool,
+    ) -> Result<Proposal> {
         let held = self.hold_open(id).await?;
-        if let Some(made) = self.begun_by(held.proposal()).await.first() {
+        if !keeps_made && let Some(made) = self.begun_by(held.proposal()).await?.first() {
             return Err(half_made(*made));
         }
         let (call, key) = (CallId::new()?, self.past.key());
@@ -161,49 +166,45 @@ impl Proposals {
         Ok(None)
     }
 
-    /// The calls that made changes of a set and did not end it, since their runs were killed or a change
-    /// failed: the newest first, without those that were taken back.
-    pub async fn begun_by(&self, proposal: &Proposal) -> Vec<CallId> {
-        match &proposal.state {
-            ProposalState::Applied { applied_by, .. } => {
-                self.made_before(proposal.id, Some(*applied_by)).await
+    /// The calls that made changes of a set and did not finish it, since their runs were killed or a change
+    /// failed: the newest first, without those that were taken back whole.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub async fn begun_by(&self, proposal: &Proposal) -> Result<Vec<CallId>> {
+        let applied_by = match &proposal.state {
+            ProposalState::Applied { applied_by, .. } => Some(*applied_by),
+            ProposalState::Open | ProposalState::Rejected { .. } if proposal.is_begun => None,
+            _ => return Ok(Vec::new()),
+        };
+        let on_record = self.past.audit.proposals.on_record(proposal.id).await?;
+        let mut begun = Vec::new();
+        for set in on_record.sets.into_iter().rev() {
+            if Some(set) == applied_by {
+                continue;
             }
-            ProposalState::Open if proposal.is_begun => self.made_before(proposal.id, None).await,
-            _ => Vec::new(),
-        }
-    }
-
-    /// The same, given the call that ended it.
-    pub async fn made_before(&self, id: ProposalId, ended_by: Option<CallId>) -> Vec<CallId> {
-        // What is purged or cannot be read is not told.
-        let on_record = self.past.audit.proposals.on_record(id).await;
-        let applied = on_record.map_or_else(|_| Vec::new(), |found| found.applied);
-        let mut known: HashSet<CallId> = ended_by.into_iter().collect();
-        let sets = applied.iter().rev().filter_map(|one| one.set);
-        let mut standing = Vec::new();
-        for set in sets.filter(|set| known.insert(*set)) {
-            let calls = self.past.calls_of_set(set, None).await;
-            if calls.is_ok_and(|calls| AttemptedChanges::of(calls).stands()) {
-                standing.push(set);
+            let calls = self.past.calls_of_set(set, None).await?;
+            if AttemptedChanges::of(calls).is_anything_left() {
+                begun.push(set);
             }
         }
-        standing
+        Ok(begun)
     }
 
-    /// Says of a set of an agent's that earlier calls made some of it.
-    pub async fn warned_of_earlier(&self, proposal: &Proposal) -> Option<Warning> {
-        let earlier = self.begun_by(proposal).await;
-        if earlier.is_empty() {
+    /// Says of a set of an agent's that these calls made some of it.
+    pub fn warned_of_earlier(proposal: &Proposal, begun_by: &[CallId]) -> Option<Warning> {
+        if begun_by.is_empty() {
             return None;
         }
-        let earlier = separated(earlier, ", ");
+        let earlier = separated(begun_by, ", ");
         let message = match &proposal.state {
             ProposalState::Applied { applied_by, .. } => format!(
                 "{earlier} made some of it earlier, and undoing {applied_by} keeps that; undo each call, the last first."
             ),
-            _ => format!(
-                "{earlier} made some of it and did not come to its end; a person applies the rest, or takes that back."
+            ProposalState::Open => format!(
+                "{earlier} made some of it, or may have, and did not finish; a person applies the rest, or takes that back."
             ),
+            _ => format!("{earlier} made some of it, or may have, and that stays."),
         };
         Some(Warning::new("made_before", message))
     }
@@ -232,11 +233,11 @@ impl Proposals {
 /// The failure for a set of which some changes are on the wiki: rejected, it would count as not made.
 fn half_made(by: CallId) -> Failure {
     let message = format!(
-        "The call {by} made some of this set and did not come to its end; it was not rejected."
+        "The call {by} made some of this set, or may have, and did not finish; it was not rejected."
     );
     Failure::new(Code::ProposalOutdated, message)
         .detail("madeBy", by.to_string())
-        .hint("Apply the rest of the set, or take that call back first (`wikijs-gate undo`), then reject it.")
+        .hint("Apply the rest of the set, take that call back first (`wikijs-gate undo`), or reject the rest alone (`proposals reject --keep-made`).")
 }
 
 fn decided(state: &ProposalState) -> Failure {

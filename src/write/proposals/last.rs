@@ -48,8 +48,12 @@ impl ProposalSubject {
 
     /// The name of a session's document of its last proposal for it.
     fn document(&self) -> String {
-        let digest = LineHash::new(format!("{self:?}").as_bytes());
-        format!("proposed-{digest}")
+        let subject = match self {
+            Self::Page(id) => format!("page {id}"),
+            Self::Place(locale, path) => format!("place {locale}/{path}"),
+            Self::Thing(page, id) => format!("thing {} {id}", page.unwrap_or_default()),
+        };
+        format!("proposed-{}", LineHash::new(subject.as_bytes()))
     }
 }
 

@@ -70,8 +70,11 @@ pub(crate) async fn in_its_own_task(
     };
     let task = send::spawned(&context.house.tasks, work)?;
     context.house.sets.begin(&session, &progress);
-    context.memory.own_writes.note(&session, id).await;
-    match tokio::time::timeout(context.patience.answering, task).await {
+    let ends = async {
+        context.memory.own_writes.note(&session, id).await;
+        task.await
+    };
+    match tokio::time::timeout(context.patience.answering, ends).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
         // If the set is still being sent, the answer gives its progress.
         Ok(Ok(())) | Err(_) => Ok(answer_of(&progress)),
@@ -99,7 +102,7 @@ fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> S
             failure: None,
             not_taken_back: None,
             stands_at: None,
-            is_under_way: false,
+            is_sent: false,
         }
     };
     SetAnswer {

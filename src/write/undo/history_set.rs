@@ -55,10 +55,11 @@ impl AttemptedChanges {
         self.changes.iter().any(|call| call.is_open)
     }
 
-    /// True if some of it is on the wiki, or may be, and none of that was taken back since.
-    pub(crate) fn stands(&self) -> bool {
-        let mut there = self.changes.iter().filter(|call| self.is_there(call));
-        (self.is_open() || self.applied() > 0) && there.all(|call| call.undone_by.is_none())
+    /// True if a change is on the wiki, or may be, that was not taken back.
+    pub(crate) fn is_anything_left(&self) -> bool {
+        let may_be = |call: &CallHistory| call.is_open || call.outcome == Some(Outcome::Unknown);
+        let mut left = self.changes.iter().filter(|call| call.undone_by.is_none());
+        left.any(|call| self.is_there(call) || may_be(call))
     }
 
     fn is_there(&self, call: &CallHistory) -> bool {
@@ -243,7 +244,7 @@ impl WriteHistory {
             stands_at: stands_at(call)
                 .filter(|_| sent.is_there(call))
                 .map(|path| path.as_str().to_owned()),
-            is_under_way: call.is_open,
+            is_sent: call.is_open,
         }
     }
 }

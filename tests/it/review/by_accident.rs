@@ -783,8 +783,8 @@ async fn of_a_set_that_two_calls_made_both_are_named_to_take_it_back() {
     lacks(&shown.stdout, "takes the last of it back");
 }
 
-/// A proposed swap that a killed server began to apply: one page is at its new place, the other one at
-/// its temporary place. Also gives another server's page of it.
+/// A proposed swap that a killed server began to apply: a page stands at its temporary place. Also gives
+/// another server's page of it.
 async fn swap_cut_short() -> ((DemoWiki, Served), (Program, Browser), String) {
     let desk = desk(&[("docs/a", "A\n"), ("docs/b", "B\n")]).await;
     for (from, to) in [("docs/a", "docs/b"), ("docs/b", "docs/a")] {
@@ -794,14 +794,22 @@ async fn swap_cut_short() -> ((DemoWiki, Served), (Program, Browser), String) {
     let id = desk.propose(SUBMIT, json!({ "draft": "swap" })).await;
     let (browser, later) = (desk.signed_in().await, desk.beside().await);
     let shown = browser.open(&format!("/review/sets/{id}")).await;
-    // The answer comes after two seconds: after the first step, and before the second one is made.
+    // The answer comes after two seconds.
     desk.wiki.set_write_delay(Duration::from_millis(1200));
     let _ = browser.sends(&id, &shown, &[("decision", "apply")]).await;
+    let is_aside = || {
+        at_places(&desk.wiki)
+            .keys()
+            .any(|path| path.contains("moving-"))
+    };
+    while !is_aside() {
+        tokio::task::yield_now().await;
+    }
     desk.program.kill();
     desk.wiki.set_write_delay(Duration::ZERO);
-    // What was sent is made, whoever waits for it.
     let (wiki, agent) = (desk.wiki, desk.agent);
-    while !is_there(&wiki, "docs/b") {
+    // What was sent is made, whoever waits for it.
+    while mutations(&wiki).len() > 1 && !is_there(&wiki, "docs/b") {
         tokio::task::yield_now().await;
     }
     ((wiki, agent), later, id)
@@ -824,20 +832,23 @@ async fn a_set_that_a_killed_server_began_is_gone_on_with_or_taken_back_and_not_
         let page = browser.open(&set).await;
         says(
             &page.text,
-            "A call made some of it and did not come to its end",
+            "A call made some of it, or may have, and did not finish",
         );
         lacks(&page.text, "was changed since");
         says(&page.text, &format!("{set}/undo"));
         let told = call_ok(&agent, GET_PROPOSAL, json!({ "id": id })).await;
         assert_eq!(told["state"], "open", "{told}");
-        says(&told["warnings"].to_string(), "made some of it and did not");
+        says(
+            &told["warnings"].to_string(),
+            "made some of it, or may have",
+        );
         let shown = Command::operator(&wiki, &agent, &["proposals", "show", &id])
             .end()
             .await
             .good();
         says(
             &shown.stdout,
-            "made some of it and did not come to its end: `wikijs-gate undo ",
+            "made some of it, or may have, and did not finish: `wikijs-gate undo ",
         );
         let reject = [("decision", "reject"), ("reason", "No.")];
         let refused = browser.sends(&id, &page, &reject).await;
@@ -855,6 +866,9 @@ async fn a_set_that_a_killed_server_began_is_gone_on_with_or_taken_back_and_not_
             let rejected = browser.sends(&id, &page, &reject).await;
             assert_eq!(rejected.status, StatusCode::SEE_OTHER, "{}", rejected.text);
         } else {
+            let command = ["proposals", "reject", &id, "--why", "No."];
+            let refused = Command::operator(&wiki, &agent, &command).end().await;
+            says(&refused.told, "--keep-made");
             let page = browser.open(&set).await;
             let applied = browser.sends(&id, &page, &[("decision", "apply")]).await;
             assert_eq!(applied.status, StatusCode::SEE_OTHER, "{}", applied.text);
@@ -866,6 +880,54 @@ async fn a_set_that_a_killed_server_began_is_gone_on_with_or_taken_back_and_not_
         let expected = expected.map(|(path, text)| (path.to_owned(), format!("{text}\n")));
         assert_eq!(at_places(&wiki), BTreeMap::from(expected));
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rest_of_a_set_is_rejected_by_whoever_was_shown_what_is_made_and_the_agent_is_told() {
+    let ((wiki, agent), (_other, browser), id) = swap_cut_short().await;
+    let before = at_places(&wiki);
+    let page = browser.open(&format!("/review/sets/{id}")).await;
+    says(&page.text, "Reject the rest");
+    let made = page.hidden("made");
+    let reject = [("decision", "reject"), ("reason", "No."), ("made", &*made)];
+    let rejected = browser.sends(&id, &page, &reject).await;
+    assert_eq!(rejected.status, StatusCode::SEE_OTHER, "{}", rejected.text);
+    assert_eq!(at_places(&wiki), before);
+    let told = call_ok(&agent, GET_PROPOSAL, json!({ "id": id })).await;
+    assert_eq!(told["state"], "rejected", "{told}");
+    says(
+        &told["warnings"].to_string(),
+        &format!("{made} made some of it"),
+    );
+    let page = browser.open(&rejected.leads_to()).await;
+    says(&page.text, &format!("/review/sets/{id}/undo"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_set_of_which_a_change_may_be_sent_is_not_rejected_nor_called_cut_short_while_it_is_applied()
+ {
+    let (desk, ids) = Desk::of_old_pages(2).await;
+    let id = desk.propose_new_for_old(&ids).await;
+    let (browser, (_other, later)) = (desk.signed_in().await, desk.beside().await);
+    let set = format!("/review/sets/{id}");
+    let shown = browser.open(&set).await;
+    desk.wiki.set_write_delay(Duration::from_secs(20));
+    let _ = browser.sends(&id, &shown, &[("decision", "apply")]).await;
+    while mutations(&desk.wiki).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    lacks(&later.open(&set).await.text, "did not finish");
+    let told = call_ok(&desk.agent, GET_PROPOSAL, json!({ "id": id })).await;
+    says(&told["warnings"].to_string(), "somebody is deciding on it");
+    desk.program.kill();
+    let page = later.open(&set).await;
+    says(
+        &page.text,
+        "A call made some of it, or may have, and did not finish",
+    );
+    let reject = [("decision", "reject"), ("reason", "No.")];
+    let refused = later.sends(&id, &page, &reject).await;
+    refused.is(StatusCode::CONFLICT, "it was not rejected");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

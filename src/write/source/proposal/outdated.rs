@@ -51,12 +51,7 @@ pub(crate) async fn held_against(
             let is_done = kept
                 .after()
                 .is_some_and(|after| after.difference(&fresh).is_empty());
-            // An earlier call of the same proposal may have stopped there.
-            let is_aside = kept.to_aside().is_some_and(|step| {
-                step.after()
-                    .is_some_and(|at| at.difference(&fresh).is_empty())
-            });
-            if !is_as_it_was && !is_done && !is_aside {
+            if !is_as_it_was && !is_done && !is_midway(&kept, &fresh) {
                 let merged = kept
                     .after()
                     .filter(|_| lost.is_empty() && undoes.is_none() && kept.thing().is_none())
@@ -69,6 +64,15 @@ pub(crate) async fn held_against(
         }
     };
     Ok(change)
+}
+
+/// True if a page is as a step of its change leaves it, but for the last one: an earlier call of the same
+/// proposal stopped there.
+pub(super) fn is_midway(kept: &Change, now: &PageState) -> bool {
+    let mut steps = kept.steps();
+    steps.pop();
+    let mut left = steps.into_iter().filter_map(|step| kept.after_step(step));
+    left.any(|page| page.difference(now).is_empty())
 }
 
 /// Checks that the place of a new or moved page is still free.

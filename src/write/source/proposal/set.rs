@@ -11,7 +11,7 @@ use crate::page::{PagePlace, PageState};
 
 use super::super::target;
 use super::needs::{self, Needs};
-use super::outdated::{held_against, into_failure, is_free, read_now};
+use super::outdated::{held_against, into_failure, is_free, is_midway, read_now};
 use super::{WriteCall, broke_off, values};
 use crate::wiki::Wiki;
 use crate::write::source::digest::{DigestInput, digest};
@@ -43,7 +43,11 @@ pub(super) async fn made(
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
     let (changes, left_out, links_left) = parted(wiki, changes, out).await?;
     for (one, kept) in &left_out {
-        if is_done(wiki, one, kept, &on_record.applied).await? {
+        let is_begun = match read_now(wiki, kept).await {
+            Some(Ok(read)) => is_midway(kept, &read.page),
+            _ => false,
+        };
+        if is_begun || is_done(wiki, one, kept, &on_record.applied).await? {
             return Err(about(is_made(), one));
         }
     }

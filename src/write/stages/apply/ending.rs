@@ -214,7 +214,7 @@ mod tests {
             failure: failed.map(|code| Failure::new(code, "Because.")),
             not_taken_back: None,
             stands_at: None,
-            is_under_way: false,
+            is_sent: false,
         }
     }
 
