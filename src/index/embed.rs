@@ -31,9 +31,14 @@ pub(super) struct MeantPage {
 }
 
 impl MeantPage {
-    /// True if all its pieces have vectors.
+    /// The number of its pieces that have vectors.
+    fn meant(&self) -> usize {
+        let pieces = self.parts.iter();
+        pieces.filter(|part| part.vector.is_some()).count()
+    }
+
     fn is_whole(&self) -> bool {
-        self.parts.iter().all(|part| part.vector.is_some())
+        self.meant() == self.parts.len()
     }
 }
 
@@ -63,6 +68,15 @@ impl ContentIndex {
             Some(0) => Err(format!("the {per_day} texts of this day are used up")),
             Some(taken) => Ok(usize::try_from(taken).unwrap_or(texts).min(texts)),
         }
+    }
+
+    async fn spend_on_sections(
+        self: &Arc<Self>,
+        endpoint: &EmbeddingsEndpoint,
+        texts: usize,
+    ) -> Result<usize, String> {
+        let left = endpoint.per_day.div_ceil(LEFT_TO_SEARCHES);
+        self.spend(endpoint, texts, left).await
     }
 
     /// The reason why sections lack vectors, as the last task found it.
@@ -112,9 +126,14 @@ impl ContentIndex {
             if pages.is_empty() {
                 break;
             }
+            let known: Vec<usize> = pages.iter().map(MeantPage::meant).collect();
             let asked = self.embed(endpoint, &mut pages).await;
             let (model, is_done) = (endpoint.model.clone(), asked.is_ok());
-            // What was given so far is kept, too: it is not asked for again.
+            if !is_done {
+                // What was given so far is kept, too: it is not asked for again.
+                let mut known = known.into_iter();
+                pages.retain(|page| known.next() != Some(page.meant()));
+            }
             let kept = self.asked(move |store| keep(store, &model, (&pages, is_done)));
             let kept = kept.await;
             asked?;
@@ -135,10 +154,10 @@ impl ContentIndex {
         let lacking = pages.iter_mut().flat_map(|page| &mut page.parts);
         let mut lacking: Vec<&mut MeantPart> =
             lacking.filter(|part| part.vector.is_none()).collect();
-        let left = endpoint.per_day.div_ceil(LEFT_TO_SEARCHES);
         let mut rest = &mut *lacking;
         while !rest.is_empty() {
-            let count = self.spend(endpoint, rest.len().min(BATCH), left).await?;
+            let count = self.spend_on_sections(endpoint, rest.len().min(BATCH));
+            let count = count.await?;
             let (parts, later) = rest.split_at_mut(count);
             rest = later;
             let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
@@ -173,8 +192,7 @@ impl ContentIndex {
         }
         let (mut each, mut last) = (Vec::new(), String::new());
         for text in texts {
-            self.spend(endpoint, 1, endpoint.per_day.div_ceil(LEFT_TO_SEARCHES))
-                .await?;
+            self.spend_on_sections(endpoint, 1).await?;
             match endpoint.of_texts(&[*text]).await {
                 Ok(vectors) => each.extend(vectors.into_iter().map(Some)),
                 Err(EmbedFault::Away(why)) => return Err(why),
