@@ -123,12 +123,12 @@ async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk> {
     if changes_none && input.move_to.is_none() {
         let (desk, caller) = (&context.desk, &context.caller);
         let token = input.confirm.as_deref();
-        if let Some(Err(refused)) = token.map(|_| desk.takes_tokens(caller)) {
-            return Err(desk.refuse_input(caller, token, refused).await);
-        }
-        // The preview would name it, if its token still counted.
-        if let Some(Err(gone)) = token.map(|token| desk.asked(caller, token)) {
-            return Err(desk.refuse_input(caller, token, gone).await);
+        if let Some(token) = token {
+            desk.takes_token(caller, token).await?;
+            // The preview would name it, if its token still counted.
+            if let Err(gone) = desk.asked(caller, token) {
+                return Err(desk.refuse_input(caller, Some(token), gone).await);
+            }
         }
         let failure = invalid_argument("", "nothing to change is named");
         return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));

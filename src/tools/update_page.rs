@@ -150,14 +150,11 @@ impl WriteTool for UpdatePage {
     async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() {
-            if input.confirm.is_none() {
+            let Some(token) = &input.confirm else {
                 let failure = invalid_argument("", "nothing to change is named");
                 return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
-            }
-            if let Err(refused) = context.desk.takes_tokens(&context.caller) {
-                let (desk, token) = (&context.desk, input.confirm.as_deref());
-                return Err(desk.refuse_input(&context.caller, token, refused).await);
-            }
+            };
+            context.desk.takes_token(&context.caller, token).await?;
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();

@@ -450,25 +450,21 @@ impl WriteContext {
         self.memory.previews.asked(&caller.session, token)
     }
 
-    /// Checks that a token could confirm a write of this caller at the level that there is now.
+    /// Checks that a token could confirm a write of this caller at the level that there is now. Where a
+    /// person is asked, that of a question may be meant.
     ///
     /// # Errors
-    /// `CONFIRM_EXPIRED` at a level at which reviewers decide, or that sends nothing.
-    pub fn takes_tokens(&self, caller: &Caller) -> Result<()> {
+    /// `CONFIRM_EXPIRED` at a level at which reviewers decide, or that sends nothing; on record.
+    pub async fn takes_token(&self, caller: &Caller, token: &str) -> Result<()> {
         let level = self.policy_for(caller).writes.level();
-        match level {
-            PolicyLevel::DryRun | PolicyLevel::Review => {
-                let message = format!(
-                    "The level of writes is {level} now, at which no token confirms anything."
-                );
-                Err(Failure::new(Code::ConfirmExpired, message)
-                    .hint("Nothing was sent. Call again with all arguments, without confirm."))
-            }
-            // Where a person is asked, that of a question may be meant.
-            PolicyLevel::Person | PolicyLevel::Off | PolicyLevel::Token | PolicyLevel::Preview => {
-                Ok(())
-            }
+        if !matches!(level, PolicyLevel::DryRun | PolicyLevel::Review) {
+            return Ok(());
         }
+        let message =
+            format!("The level of writes is {level} now, at which no token confirms anything.");
+        let failure = Failure::new(Code::ConfirmExpired, message)
+            .hint("Nothing was sent. Call again with all arguments, without confirm.");
+        Err(self.refuse_input(caller, Some(token), failure).await)
     }
 
     /// Records that the arguments of a write were invalid; adds the call's id to the failure.

@@ -256,11 +256,9 @@ impl<'a> Pipeline<'a> {
             return Ok(Route::Stop(Stop::AddToDraft));
         }
         // An open attempt of an earlier run may interfere, or be what is meant.
-        if matches!(route, Route::Send(_)) || self.request.reads_record() {
+        let is_due = matches!(route, Route::Send(_)) || self.request.reads_record();
+        if is_due {
             context.recovered().await;
-        }
-        if self.request.reads_record() && !matches!(route, Route::Send(_)) {
-            Box::pin(context.recovered_since()).await?;
         }
         if let Route::Send(warrant) = &route {
             let call = context.call(policy, &self.record, Under::Wiki);
@@ -275,6 +273,8 @@ impl<'a> Pipeline<'a> {
             let lock = lock::take(&context.audit, turn, longest);
             self.held.lock = Some(self.record.stage("write.lock", lock).await?);
             self.still_counts(warrant).await?;
+        }
+        if is_due {
             Box::pin(context.recovered_since()).await?;
         }
         Ok(route)

@@ -43,10 +43,8 @@ pub(super) async fn made(
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
     let (changes, left_out, links_left) = parted(wiki, changes, out).await?;
     for (one, kept) in &left_out {
-        let is_begun = match read_now(wiki, kept).await {
-            Some(Ok(read)) => is_midway(kept, &read.page),
-            _ => false,
-        };
+        let is_begun = !on_record.sets.is_empty()
+            && matches!(read_now(wiki, kept).await, Some(Ok(read)) if is_midway(kept, &read.page));
         if is_begun || is_done(wiki, one, kept, &on_record.applied).await? {
             return Err(about(is_made(), one));
         }
