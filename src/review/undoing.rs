@@ -1,4 +1,5 @@
-//! Takes back what a set applied, or what a call made of it that did not finish, as every undo does: shown on a page of its own first.
+//! Takes back what a set applied, or what a call made of it that did not finish, as every undo does: shown on
+//! a page of its own first.
 
 use std::sync::Arc;
 

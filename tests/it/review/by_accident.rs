@@ -3,6 +3,9 @@
 use crate::prelude::*;
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
 
+/// A rejection's reason.
+const NO: &[(&str, &str)] = &[("reason", "No.")];
+
 /// A desk whose agent may do everything.
 async fn desk(pages: &[(&str, &str)]) -> Desk {
     let wiki = wiki_of(pages).await;
@@ -324,10 +327,8 @@ async fn an_undo_that_does_something_else_by_now_is_shown_again() {
             page.content = page.content.replace("new", "newer");
         });
     });
-    let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
-    let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
     let sent = mutations(&desk.wiki).len();
-    let refused = browser.send(&undo, &form).await;
+    let refused = browser.takes_back(&undo, &asked).await;
     assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text);
     assert_eq!(mutations(&desk.wiki).len(), sent);
     assert!(desk.content("docs/a").contains("newer"));
@@ -689,9 +690,7 @@ async fn a_reviewer_undoes_within_their_prefixes_and_not_in_a_dry_run() {
     assert_eq!(ben.open(&undo).await.status, StatusCode::NOT_FOUND);
     let asked = place.anna.open(&undo).await;
     assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
-    let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
-    let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
-    let undone = place.anna.send(&undo, &form).await;
+    let undone = place.anna.takes_back(&undo, &asked).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
     let page = id_of(&place.wiki, "docs/a");
     let content = place
@@ -850,20 +849,17 @@ async fn a_set_that_a_killed_server_began_is_gone_on_with_or_taken_back_and_not_
             &shown.stdout,
             "made some of it, or may have, and did not finish: `wikijs-gate undo ",
         );
-        let reject = [("decision", "reject"), ("reason", "No.")];
-        let refused = browser.sends(&id, &page, &reject).await;
+        let refused = browser.decide_on(&id, &page, "reject", NO).await;
         refused.is(StatusCode::CONFLICT, "it was not rejected");
         if takes_back {
             let undo = format!("{set}/undo");
             let asked = browser.open(&undo).await;
             assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
-            let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
-            let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
-            let undone = browser.send(&undo, &form).await;
+            let undone = browser.takes_back(&undo, &asked).await;
             assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
             let page = browser.open(&set).await;
             lacks(&page.text, "A call made some of it");
-            let rejected = browser.sends(&id, &page, &reject).await;
+            let rejected = browser.decide_on(&id, &page, "reject", NO).await;
             assert_eq!(rejected.status, StatusCode::SEE_OTHER, "{}", rejected.text);
         } else {
             let command = ["proposals", "reject", &id, "--why", "No."];
@@ -889,8 +885,8 @@ async fn the_rest_of_a_set_is_rejected_by_whoever_was_shown_what_is_made_and_the
     let page = browser.open(&format!("/review/sets/{id}")).await;
     says(&page.text, "Reject the rest");
     let made = page.hidden("made");
-    let reject = [("decision", "reject"), ("reason", "No."), ("made", &*made)];
-    let rejected = browser.sends(&id, &page, &reject).await;
+    let shown = [NO, &[("made", &*made)]].concat();
+    let rejected = browser.decide_on(&id, &page, "reject", &shown).await;
     assert_eq!(rejected.status, StatusCode::SEE_OTHER, "{}", rejected.text);
     assert_eq!(at_places(&wiki), before);
     let told = call_ok(&agent, GET_PROPOSAL, json!({ "id": id })).await;
@@ -925,8 +921,7 @@ async fn a_set_of_which_a_change_may_be_sent_is_not_rejected_nor_called_cut_shor
         &page.text,
         "A call made some of it, or may have, and did not finish",
     );
-    let reject = [("decision", "reject"), ("reason", "No.")];
-    let refused = later.sends(&id, &page, &reject).await;
+    let refused = later.decide_on(&id, &page, "reject", NO).await;
     refused.is(StatusCode::CONFLICT, "it was not rejected");
 }
 

@@ -163,6 +163,13 @@ impl Browser {
         self.send(&format!("/review/sets/{id}"), &form).await
     }
 
+    /// Takes back what the page of an undo showed.
+    pub(crate) async fn takes_back(&self, undo: &str, asked: &Page) -> Page {
+        let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));
+        let form = vec_of(fields.iter().map(|(name, value)| (*name, &**value)));
+        self.send(undo, &form).await
+    }
+
     /// A page when nothing that it is about is under way any more.
     pub(crate) async fn settled(&self, path: &str) -> Page {
         loop {
