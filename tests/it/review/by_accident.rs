@@ -794,7 +794,7 @@ async fn swap_cut_short() -> ((DemoWiki, Served), (Program, Browser), String) {
     let (browser, later) = (desk.signed_in().await, desk.beside().await);
     let shown = browser.open(&format!("/review/sets/{id}")).await;
     // The first move is made, and its answer does not come while the server lives.
-    desk.wiki.set_tree_rebuild_time(Duration::from_secs(60));
+    desk.wiki.set_tree_rebuild_time(Duration::from_mins(1));
     let _ = browser.sends(&id, &shown, &[("decision", "apply")]).await;
     let is_aside = || {
         at_places(&desk.wiki)
