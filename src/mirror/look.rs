@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::compare::{compare, mark};
 use super::known::{KnownPages, LastLook, last_look};
@@ -84,7 +84,7 @@ impl Mirror {
         let look = MirrorLook {
             store: Arc::clone(&self.store),
             lease: held.lease(),
-            began: MirrorTime::now(),
+            clocks: Clocks::agreed(MirrorTime::now(), MirrorTime::now()),
             wiki: &wiki,
             index,
             settings: self.settings,
@@ -98,16 +98,47 @@ impl Mirror {
 struct MirrorLook<'a> {
     store: Arc<dyn Store>,
     lease: &'a Lease,
-    began: MirrorTime,
+    clocks: Clocks,
     wiki: &'a Wiki,
     index: &'a Arc<ContentIndex>,
     settings: MirrorSettings,
     known: KnownPages,
 }
 
+/// The time at which a look began, by our clock and by the wiki's: either may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Clocks {
+    /// The time that is noted; the later one, so that nothing is older than it is.
+    noted: MirrorTime,
+    /// The time up to which ages are counted; the earlier one.
+    counted: MirrorTime,
+}
+
+impl Clocks {
+    /// Ours alone, unless the two are more than a day apart.
+    fn agreed(ours: MirrorTime, wikis: MirrorTime) -> Self {
+        let (counted, noted) = (ours.min(wikis), ours.max(wikis));
+        if !counted.is_over(time::Duration::DAY, noted) {
+            return Self {
+                noted: ours,
+                counted: ours,
+            };
+        }
+        tracing::warn!(%ours, wiki = %wikis, "the clocks of this machine and of the wiki are more than a day apart: the mirror notes the later time, and forgets by the earlier");
+        Self { noted, counted }
+    }
+}
+
 impl MirrorLook<'_> {
     async fn through(mut self) -> Result<MirrorNews, MirrorFault> {
+        let asked = Instant::now();
         let list = self.wiki.pages_now().await?;
+        let (ours, waited) = (self.clocks.noted, asked.elapsed());
+        let wikis = self
+            .wiki
+            .now()
+            .checked_sub(waited.try_into().unwrap_or_default());
+        self.clocks = Clocks::agreed(ours, wikis.map_or(ours, MirrorTime::from));
         let (listed, scope) = (Arc::clone(&list), self.wiki.scope().clone());
         let compared = self.on(move |known, _| Ok(compare(known, &listed.pages, &scope)));
         let found = compared.await?;
@@ -117,10 +148,11 @@ impl MirrorLook<'_> {
         let is_first = self.known.look.is_none();
         let kept = self.keep_changed(&found.changed).await?;
         let (gone, hidden) = self.settle(&found.missing, &found.replaced).await?;
-        let (at, key, settings) = (self.began, self.key(), self.settings);
+        let (clocks, key, settings) = (self.clocks, self.key(), self.settings);
+        let at = clocks.noted;
         let done = self.on(move |known, store| {
             known.save(store)?;
-            let (purged, counted) = purge(known, store, (&settings, at))?;
+            let (purged, counted) = purge(known, store, (&settings, clocks.counted))?;
             let forgotten = known.forgotten();
             let look = LastLook {
                 at,
@@ -198,7 +230,7 @@ impl MirrorLook<'_> {
                 if is_full {
                     unsaved = 0;
                 }
-                let seen = self.began;
+                let seen = self.clocks.noted;
                 let took = self.on(move |known, store| {
                     take(known, store, pages, seen)?;
                     if is_full { known.save(store) } else { Ok(()) }
@@ -249,12 +281,13 @@ impl MirrorLook<'_> {
         // What one key may not read, another one may.
         let is_other_key = before.as_ref().is_none_or(|look| look.key != self.key());
         let asked: Vec<&PageKey> = { missing.iter() }
-            .filter(|key| is_other_key || is_asked(&self.known, key, self.began))
+            .filter(|key| is_other_key || is_asked(&self.known, key, self.clocks.noted))
             .collect();
         let ids: Vec<i64> = asked.iter().map(|(id, _)| *id).collect();
         let deleted = self.wiki.deleted_among(&ids).await?;
         let of_list = asked.into_iter().map(|key| (key, deleted.contains(&key.0)));
-        let (last_seen, key) = before.map_or((self.began, None), |look| (look.at, Some(look.key)));
+        let (last_seen, key) =
+            before.map_or((self.clocks.noted, None), |look| (look.at, Some(look.key)));
         let mut gone = Vec::new();
         for (page, is_gone) in of_list.chain(replaced.iter().map(|key| (key, true))) {
             let Some(page) = self.known.change(page) else {
@@ -263,13 +296,13 @@ impl MirrorLook<'_> {
             if is_gone {
                 page.gone = Some(PageGone {
                     last_seen: page.hidden.unwrap_or(last_seen),
-                    missed: self.began,
+                    missed: self.clocks.noted,
                     is_hidden: page.hidden.is_some(),
                     key: key.clone(),
                 });
                 gone.push(page.clone());
             } else {
-                page.hidden = Some(self.began);
+                page.hidden = Some(self.clocks.noted);
             }
         }
         Ok((gone, missing.len().saturating_sub(deleted.len())))
@@ -421,8 +454,22 @@ fn changed_by(known: &KnownPages, now: MirrorTime) -> HashMap<String, usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::times_between;
+    use super::{Clocks, times_between};
     use crate::mirror::MirrorTime;
+
+    #[test]
+    fn with_two_clocks_days_apart_the_later_is_noted_and_the_earlier_counts_ages() {
+        let day = |day: i64| MirrorTime::from(day * 86_400_000);
+        for (ours, wikis, noted, counted) in [
+            (day(9), day(10), day(9), day(9)),
+            (day(10), day(9), day(10), day(10)),
+            (day(9), day(400), day(400), day(9)),
+            (day(400), day(9), day(400), day(9)),
+        ] {
+            let expected = Clocks { noted, counted };
+            assert_eq!(Clocks::agreed(ours, wikis), expected);
+        }
+    }
 
     #[test]
     fn versions_count_as_seen_when_they_were_written_but_in_order_and_between_two_looks() {

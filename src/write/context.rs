@@ -283,14 +283,10 @@ impl WriteContext {
         }
     }
 
-    /// Notes that a session's write has ended: later searches see it, and `last` means it if
-    /// something of it is on the wiki.
-    pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
+    /// Notes that a write has ended: later searches see it.
+    pub(super) async fn write_ended(&self) {
         self.wiki.forget_pages().await;
         self.index.outdated();
-        if is_there {
-            self.memory.own_writes.note(session, call).await;
-        }
         self.house.purges.start_if_due();
     }
 
@@ -333,7 +329,10 @@ impl WriteContext {
                         set.notes.warnings.extend(undone);
                         Some(set)
                     }
-                    None => self.past.change_set(id, owner.as_ref()).await?,
+                    None => {
+                        let set = self.past.change_set(id, owner.as_ref()).await?;
+                        set.map(|(set, _)| set)
+                    }
                 }
             }
         };

@@ -1,7 +1,7 @@
 //! Remembers, recalls and forgets for callers. An entry about a page follows that page: where the
 //! page may not be read, it is as if the entry were not there.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::memory::{
     AuditNote, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage,
     MemoryType, Ranked, Timestamp, digest, ranked,
 };
-use crate::page::secrets;
+use crate::page::{PagePlace, secrets};
 
 use crate::write::{Caller, EntryBuilder, WriteContext};
 
@@ -144,14 +144,19 @@ impl WriteContext {
         });
         let fitting = fitting.count().max(1);
         found.truncate(fitting);
-        let ids: HashSet<MemoryId> = found.iter().map(|one| one.memory.id).collect();
-        if !ids.is_empty() && self.refusal_of(caller).is_none() {
+        let pages = found
+            .iter()
+            .map(|one| (one.memory.id, one.memory.page.clone()));
+        let pages: HashMap<MemoryId, Option<MemoryPage>> = pages.collect();
+        if !pages.is_empty() && self.refusal_of(caller).is_none() {
             let record = self.record_of(caller)?.memory(None);
             let used = memories.change(record, move |memories| {
                 let now = memories.now;
-                let all = memories.of(&owner)?.iter_mut();
-                for one in all.filter(|one| ids.contains(&one.id)) {
-                    (one.used, one.uses) = (now, one.uses.saturating_add(1));
+                for one in memories.of(&owner)? {
+                    if let Some(page) = pages.get(&one.id) {
+                        one.page.clone_from(page);
+                        (one.used, one.uses) = (now, one.uses.saturating_add(1));
+                    }
                 }
                 Ok(((), None))
             });
@@ -272,27 +277,35 @@ impl WriteContext {
         Ok(all)
     }
 
-    /// Leaves out what is about a page that may not be read; each other page is given its place.
+    /// Leaves out what is about a page that may not be read; each other page is given its place. What is
+    /// about a page that was deleted is about the one that stands at its place now.
     pub(super) async fn hide<T>(
         &self,
         all: &mut Vec<T>,
         page: impl Fn(&mut T) -> &mut Option<MemoryPage>,
     ) -> Result<()> {
-        let ids = all
-            .iter_mut()
-            .filter_map(|one| Some(page(one).as_ref()?.id));
-        let ids: HashSet<i64> = ids.collect();
-        if ids.is_empty() {
+        let known = all.iter_mut().filter_map(|one| {
+            let MemoryPage { id, locale, path } = page(one).clone()?;
+            Some((id, (locale, path)))
+        });
+        let mut lost: HashMap<i64, PagePlace> = known.collect();
+        if lost.is_empty() {
             return Ok(());
         }
-        let places = self.wiki.places_of(&ids).await?;
+        let places = self.wiki.places_of(&lost.keys().copied().collect()).await?;
+        lost.retain(|id, _| !places.contains_key(id));
+        let later = self.wiki.pages_in_place_of(&lost).await?;
         all.retain_mut(|one| {
             let Some(page) = page(one) else { return true };
-            let place = places.get(&page.id).cloned();
-            place.is_some_and(|place| {
-                (page.locale, page.path) = place;
-                true
-            })
+            if let Some((locale, path)) = places.get(&page.id) {
+                (page.locale, page.path) = (locale.clone(), path.clone());
+                return true;
+            }
+            let (Some(id), Some(place)) = (later.get(&page.id), lost.get(&page.id)) else {
+                return false;
+            };
+            (page.id, (page.locale, page.path)) = (*id, place.clone());
+            true
         });
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::notify::ReviewAddress;
 use crate::page::Date;
 
 use crate::write::memory::Knowing;
-use crate::write::{Caller, Notes, Proposals, SetAnswer, SetOutcome, WriteContext};
+use crate::write::{Caller, Proposals, SetAnswer, WriteContext};
 
 /// The most pages of an applied set that are looked at again for the session that asked for it.
 const MOST_KNOWN_AGAIN: usize = 20;
@@ -156,7 +156,8 @@ impl WriteContext {
                 Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
             }
             ProposalState::Applied { applied_by, .. } => {
-                let (mut applied, calls) = self.applied_set(*applied_by).await?;
+                let set = self.past.change_set(*applied_by, None).await?;
+                let (mut applied, calls) = set.ok_or_else(not_told)?;
                 let begun_by = self.proposals.begun_by(proposal).await?;
                 let earlier = Proposals::warned_of_earlier(proposal, &begun_by);
                 applied.notes.warnings.extend(earlier);
@@ -188,24 +189,6 @@ impl WriteContext {
             )
             .hint("Tell the user: the proposal's file was changed; `wikijs-gate audit verify` says more.")),
         }
-    }
-
-    /// The outcome of an applied set by its records, and its calls; a single change as a set of one.
-    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallHistory>)> {
-        if let Some(set) = self.past.change_set(call, None).await? {
-            let calls = self.audit.calls.of_set(call).await;
-            return Ok((set, calls?));
-        }
-        let story = self.past.story(&CallSelector::from(call), None).await?;
-        let set = SetAnswer {
-            call,
-            outcome: SetOutcome::of(story.outcome),
-            members: vec![self.past.alone(&story)],
-            left_out: Vec::new(),
-            links_left: Vec::new(),
-            notes: Notes::default(),
-        };
-        Ok((set, vec![story]))
     }
 
     /// A session that knew the pages from which a set was made knows them as a person's decision
@@ -240,4 +223,11 @@ impl WriteContext {
             }
         }
     }
+}
+/// The failure if it is not told what an applied set did.
+fn not_told() -> Failure {
+    Failure::new(
+        Code::AuditUnavailable,
+        "The set was applied; what it did is not on record any more, or is of pages that may not be read.",
+    )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{MemoryCommandContext, named, whose};
+use super::{MemoryCommandContext, whose};
 use crate::audit::MemoryId;
 use crate::cli::prelude::*;
 use crate::memory::{AuditNote, Memories, Memory, MemoryError, MemoryLine, digest};
@@ -49,7 +49,7 @@ pub(in crate::cli) struct ForgetArgs {
 }
 
 pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> CommandResult {
-    let wanted = named(&desk.all().await?, &arguments.ids)?;
+    let wanted = desk.named(&arguments.ids).await?;
     if let Some(one) = wanted.iter().find(|one| one.memory.forgotten.is_none()) {
         let fault = format!("the memory {} is not forgotten", one.memory.id);
         return Err(Exit::refused(fault));
@@ -66,9 +66,12 @@ pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> 
 
 pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -> CommandResult {
     let for_good = arguments.for_good;
-    let mut wanted = desk.all().await?;
+    let mut wanted = if arguments.ids.is_empty() {
+        desk.all().await?
+    } else {
+        desk.named(&arguments.ids).await?
+    };
     if !arguments.ids.is_empty() {
-        wanted = named(&wanted, &arguments.ids)?;
         let gone = wanted.iter().find(|one| one.memory.forgotten.is_some());
         if let Some(one) = gone.filter(|_| !for_good) {
             let fault = format!("the memory {} is forgotten already", one.memory.id);

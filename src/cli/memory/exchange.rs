@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::file_faults;
 use super::{MemoryCommandContext, whose};
 use crate::cli::prelude::*;
-use crate::memory::{AuditNote, MemoryImport, digest};
+use crate::memory::{AuditNote, Imported, MemoryError, MemoryImport, digest};
 
 /// Arguments of `memory export`.
 #[derive(Debug, clap::Args)]
@@ -69,9 +69,16 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
         });
         Ok((done, note))
     });
-    let done = done.await?;
+    let done = done.await.inspect_err(|error| {
+        if matches!(error, MemoryError::Damaged(_)) {
+            remark!("nothing was imported; take the lines of that client out to import the others");
+        }
+    })?;
     if arguments.json {
-        let answer = serde_json::to_string(&done);
+        let answer = serde_json::to_string(&Imported {
+            left_out: done.left_out.saturating_add(of_other_wiki),
+            ..done.clone()
+        });
         print::line(&answer.map_err(Exit::failed)?);
     } else {
         say!(

@@ -84,11 +84,22 @@ impl MemoryCommandContext {
     /// The memories of all clients; files that are damaged are named and left out.
     async fn all(&self) -> Result<Vec<MemoryLine>, MemoryError> {
         let (all, damaged) = self.memories.readable().await?;
+        self.tell(&damaged);
+        Ok(all)
+    }
+
+    /// The memories that are named, by their ids or the beginnings of these; what is damaged is told if
+    /// one of them is not found.
+    async fn named(&self, names: &[String]) -> Result<Vec<MemoryLine>, CommandError> {
+        let (all, damaged) = self.memories.readable().await?;
+        named(&all, names).inspect_err(|_| self.tell(&damaged))
+    }
+
+    fn tell(&self, damaged: &[MemoryError]) {
         for error in damaged {
             self.has_damaged.store(true, Ordering::Relaxed);
             print::error(&format!("{error}; {}", error.hint()));
         }
-        Ok(all)
     }
 
     /// Changes something by a command, on record as the operator's.
@@ -109,7 +120,6 @@ impl MemoryCommandContext {
     }
 }
 
-/// The memories that are named, by their ids or the beginnings of these.
 fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, CommandError> {
     let several =
         || Exit::usage("several memories begin like that, or it is too short; name more of the id");

@@ -1,7 +1,7 @@
 //! `wikijs-gate memory show`
 
+use super::MemoryCommandContext;
 use super::list::{self, time};
-use super::{MemoryCommandContext, named};
 use crate::cli::prelude::*;
 use crate::memory::{MemoryLine, Timestamp, health};
 
@@ -21,7 +21,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let now = Timestamp::now();
-    for one in named(&desk.all().await?, std::slice::from_ref(&arguments.id))? {
+    for one in desk.named(std::slice::from_ref(&arguments.id)).await? {
         if arguments.json {
             print::value(&list::as_json(&one, now));
             continue;

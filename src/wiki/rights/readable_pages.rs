@@ -175,6 +175,34 @@ impl Wiki {
         Ok(seen.iter().filter_map(wanted).collect())
     }
 
+    /// The pages that stand where others were that the wiki has no more, by the ids of those: whatever is
+    /// deleted comes back under another id.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn pages_in_place_of(
+        &self,
+        lost: &HashMap<i64, PagePlace>,
+    ) -> WikiResult<HashMap<i64, i64>> {
+        if lost.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let seen = self.pages_as_of(a_moment_ago()).await?;
+        let wanted: HashSet<&PagePlace> = lost.values().collect();
+        let there = seen.iter().filter_map(|page| {
+            let place = (page.locale.clone(), page.path.clone());
+            let id = page.id.filter(|_| wanted.contains(&place))?;
+            Some((place, id))
+        });
+        let there: HashMap<PagePlace, i64> = there.collect();
+        let later = { lost.iter() }.filter_map(|(id, place)| Some((*id, *there.get(place)?)));
+        let mut later: HashMap<i64, i64> = later.collect();
+        let ids: Vec<i64> = later.keys().copied().collect();
+        let deleted = self.deleted_among(&ids).await?;
+        later.retain(|id, _| deleted.contains(id));
+        Ok(later)
+    }
+
     /// The ids of the pages that now lie elsewhere than at some places, whoever may read them: what
     /// is on record of such a page is hidden from whoever is held to these places. By a list as of
     /// this time; without one, some seconds old at most.

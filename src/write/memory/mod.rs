@@ -115,8 +115,27 @@ impl OwnWrites {
         }
     }
 
-    /// A session wrote, or a set of its begins.
+    /// A write of a session begins.
     pub(crate) async fn note(&self, session: &SessionId, call: CallId) {
+        self.change(session, call, |own| {
+            own.push_front(call);
+            own.truncate(MOST_OF_ONE);
+        })
+        .await;
+    }
+
+    /// A write of a session left nothing on the wiki.
+    pub(crate) async fn forget(&self, session: &SessionId, call: CallId) {
+        self.change(session, call, |_| ()).await;
+    }
+
+    /// Changes what is known of a session, which is first without this call.
+    async fn change(
+        &self,
+        session: &SessionId,
+        call: CallId,
+        change: impl FnOnce(&mut VecDeque<CallId>),
+    ) {
         if !session.lasts() {
             return;
         }
@@ -125,8 +144,7 @@ impl OwnWrites {
         let known = kept.as_ref().and_then(|kept| kept.says.clone());
         let mut own = known.unwrap_or_else(|| self.here(session));
         own.retain(|one| *one != call);
-        own.push_front(call);
-        own.truncate(MOST_OF_ONE);
+        change(&mut own);
         self.shared
             .keep((session, WRITES), &own, kept.as_ref())
             .await;

@@ -313,6 +313,12 @@ async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant> {
         && let Some(newest) = call.memory.own_writes.of(session).await.front()
     {
         has_ended(call.past, *newest).await?;
+        let story = call.past.story(&(*newest).into(), None).await;
+        let may_be_there =
+            |story: &CallHistory| story.is_open || story.outcome == Some(Outcome::Unknown);
+        if let Some(story) = story.ok().filter(may_be_there) {
+            check_effect(&story)?;
+        }
     }
     let failure = match undone(call, undo).await {
         Ok(story) => {

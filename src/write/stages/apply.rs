@@ -345,9 +345,7 @@ impl Run {
             self.context.proposals.applied(held, &self.record).await;
         }
         // The call may have been answered long ago, but later searches must see the set.
-        let is_there = end.leaves_what_was_asked_for();
-        let (session, call) = (self.record.session(), self.record.call());
-        self.context.wrote(session, call, is_there).await;
+        self.context.write_ended().await;
         let mut progress = self.progress.lock();
         progress.outcome = outcome;
     }

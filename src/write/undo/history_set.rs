@@ -97,8 +97,8 @@ impl AttemptedChanges {
 }
 
 impl WriteHistory {
-    /// A set of this client, or of anybody if no client is given, by its records; `None` if there
-    /// is no such set.
+    /// A set of this client, or of anybody if no client is given, by its records, with its calls; a call of
+    /// one change is a set of one. `None` if there is no such set.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
@@ -106,46 +106,53 @@ impl WriteHistory {
         &self,
         id: CallId,
         owner: Option<&Client>,
-    ) -> Result<Option<SetAnswer>> {
+    ) -> Result<Option<(SetAnswer, Vec<CallHistory>)>> {
         let calls = self.calls_of_set(id, owner).await?;
-        if calls.is_empty() {
-            return Ok(None);
-        }
+        let story = match self.story(&id.into(), owner).await {
+            Ok(story) => Some(story),
+            Err(failure) if failure.code == Code::NothingToUndo => None,
+            Err(failure) => return Err(failure),
+        };
+        let (calls, story, is_set) = match story {
+            story if !calls.is_empty() => (calls, story, true),
+            Some(story) if story.sent.is_some() => (vec![story], None, false),
+            _ => return Ok(None),
+        };
         for call in &calls {
             if !self.admits(call).await? {
                 return Ok(None);
             }
         }
-        let end = match self.story(&id.into(), owner).await {
-            Ok(story) => story.records.into_iter().rev().find(is_end),
-            Err(_) => None,
-        };
+        let end = story.and_then(|story| story.records.into_iter().rev().find(is_end));
         let left_out = match &end {
             Some(end) => self.left_out(end).await,
             None => Vec::new(),
         };
-        let outcome = match end {
-            Some(end) => outcome_of(&end),
-            None => self.without_end(id).await?,
+        let outcome = match (&end, &*calls) {
+            (Some(end), _) => outcome_of(end),
+            (None, [one]) if !is_set => SetOutcome::of(one.outcome),
+            (None, _) => self.without_end(id).await?,
         };
         let sent = AttemptedChanges::of(calls);
         let mut warnings: Vec<Warning> = self.undone(&sent).await?.into_iter().collect();
-        if matches!(outcome, SetOutcome::Applying | SetOutcome::Interrupted) {
+        if is_set && matches!(outcome, SetOutcome::Applying | SetOutcome::Interrupted) {
             let message = "only the changes that were begun are on record; the set may have more.";
             warnings.push(Warning::new("not_begun", message));
         }
         let members = sent.changes.iter().map(|call| self.member(call, &sent));
-        Ok(Some(SetAnswer {
+        let notes = Notes {
+            warnings,
+            ..Notes::default()
+        };
+        let answer = SetAnswer {
             call: id,
             outcome,
             members: members.collect(),
             left_out,
             links_left: Vec::new(),
-            notes: Notes {
-                warnings,
-                ..Notes::default()
-            },
-        }))
+            notes,
+        };
+        Ok(Some((answer, sent.changes)))
     }
 
     /// The warning that changes of a set, or all of them, were taken back after its end.
@@ -218,11 +225,6 @@ impl WriteHistory {
         // A call of one change is no set.
         let is_set = !self.audit.calls.of_set(set).await?.is_empty();
         Ok(is_set && self.without_end(set).await? == SetOutcome::Applying)
-    }
-
-    /// A call that is no part of a set, as the one change of a set.
-    pub(crate) fn alone(&self, call: &CallHistory) -> SetMember {
-        self.member(call, &AttemptedChanges::of(Vec::new()))
     }
 
     fn member(&self, call: &CallHistory, sent: &AttemptedChanges) -> SetMember {

@@ -223,7 +223,14 @@ async fn what_people_applied_is_taken_back_by_the_client_that_asked_for_it_and_n
     applied.end().await.good();
     let server = setup().in_dir(&dry.dir).naming(&names).host().await;
     let told = server.call(&own, GET_PROPOSAL, json!({ "id": id })).await;
-    let undo = json!({ "callId": told.unwrap()["appliedBy"] });
+    let applied_by = told.unwrap()["appliedBy"].clone();
+    // A call of one change is shown as a set of one.
+    let shown = json!({ "id": applied_by });
+    let set = server.ok(&own, CHANGE_SET, shown.clone()).await;
+    set.shows(json!({ "outcome": "applied", "callId": applied_by }));
+    let refused = server.call(&other, CHANGE_SET, shown).await;
+    assert_eq!(code(refused), "INVALID_INPUT");
+    let undo = json!({ "callId": applied_by });
     let refused = server.call(&other, UNDO, undo.clone()).await;
     assert_eq!(code(refused), "NOTHING_TO_UNDO");
     let undone = server.applied(&own, UNDO, undo).await;

@@ -232,6 +232,35 @@ async fn the_page_of_a_memory_is_named_as_elsewhere() {
 }
 
 #[tokio::test]
+async fn a_memory_about_a_deleted_page_is_about_what_stands_in_its_place() {
+    let wiki = sample_wiki().await;
+    let server = called(setup(&wiki).toolsets("pages,undo,memory"), "claude-code").await;
+    let page = id_of(&wiki, "docs/configuration");
+    let about = json!({ "content": "Ask Ada first.", "page": page });
+    server.checked(REMEMBER, about).await.unwrap();
+    // Where it is by now is noted when it is recalled.
+    let moved = json!({ "id": page, "path": "docs/settings" });
+    confirmed_ok(&server, UPDATE, moved).await;
+    assert_eq!(texts(&recalled(&server).await), ["Ask Ada first."]);
+    let gone = confirmed_ok(&server, DELETE, json!({ "id": page })).await;
+    assert_eq!(recalled(&server).await, json!({ "memories": [] }));
+    // Another page at the place that it left is not it.
+    let other = json!({ "path": "docs/configuration", "title": "New", "content": "New\n" });
+    confirmed_ok(&server, CREATE, other).await;
+    assert_eq!(recalled(&server).await, json!({ "memories": [] }));
+    confirmed_ok(&server, UNDO, json!({ "callId": gone["callId"] })).await;
+    let back = id_of(&wiki, "docs/settings");
+    assert_ne!(back, page);
+    for ask in [json!({}), json!({ "page": back })] {
+        let told = call_ok(&server, RECALL, ask).await;
+        assert_eq!(texts(&told), ["Ask Ada first."]);
+        assert_eq!(told["memories"][0]["page"]["id"], back);
+    }
+    let kept = listed(&wiki, &server.dir, &[]).await;
+    assert_eq!(kept[0]["page"]["id"], back, "{kept:?}");
+}
+
+#[tokio::test]
 async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let hidden = wiki.with_store(|store| store.add(page("vault/plan", "# Plan\n")));
@@ -624,6 +653,42 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     let other = called(setup(&second), "agent").await;
     let told = command(&second, &other.dir, &["memory", "import", "-"], &whole).await;
     says(&told.told, "1 about pages of another wiki");
+    let told = command(
+        &second,
+        &other.dir,
+        &["memory", "import", "-", "--json"],
+        &whole,
+    )
+    .await;
+    assert_eq!(told.good().json()["leftOut"], 1);
+}
+
+#[tokio::test]
+async fn what_is_damaged_of_one_client_keeps_nobody_from_the_memories_of_another() {
+    let wiki = sample_wiki().await;
+    let ours = called(setup(&wiki), "agent").await;
+    let kept = ours.call(REMEMBER, text("ours")).await.unwrap();
+    let file = store(&ours.dir);
+    let theirs = called(setup(&wiki).in_dir(&ours.dir), "other").await;
+    theirs.call(REMEMBER, text("theirs")).await.unwrap();
+    let run =
+        async |arguments: &[&str], stdin: &str| command(&wiki, &ours.dir, arguments, stdin).await;
+    let exported = run(&["memory", "export"], "").await.good().stdout;
+    let damaged = { fs::read_dir(file.parent().unwrap()).unwrap() }
+        .map(|entry| entry.unwrap().path())
+        .find(|path| *path != file);
+    fs::write(damaged.unwrap(), "nonsense").unwrap();
+    let listed = run(&["memory", "list"], "").await.exits(1);
+    listed.warns("is damaged");
+    // Done as it was asked for, whatever lies beside it.
+    for command in ["forget", "restore", "show"] {
+        let done = run(&["memory", command, id(&kept)], "").await.good();
+        lacks(&done.told, "damaged");
+    }
+    let unknown = run(&["memory", "forget", "0123456789abcdef"], "").await;
+    says(&unknown.told, "is damaged");
+    let import = run(&["memory", "import", "-"], &exported).await.exits(1);
+    import.warns("nothing was imported");
 }
 
 #[tokio::test]

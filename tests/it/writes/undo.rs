@@ -500,6 +500,32 @@ async fn an_undo_of_a_set_that_came_after_an_undo_warns_of_none() {
 }
 
 #[tokio::test]
+async fn last_means_no_older_write_while_the_newest_is_under_way_or_its_outcome_is_unknown() {
+    let (wiki, served) = sample(setup).await;
+    let id = id_of(&wiki, "home");
+    let title = |text: &str| json!({ "id": id, "title": text });
+    served.confirmed(UPDATE, title("One")).await.unwrap();
+    wiki.set_write_delay(Duration::from_mins(1));
+    let asked = async {
+        while mutations(&wiki).len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        fails(
+            &served,
+            UNDO,
+            json!({ "callId": "last" }),
+            "NOTHING_TO_UNDO",
+        )
+        .await
+    };
+    let refused = tokio::select! {
+        written = served.confirmed(UPDATE, title("Two")) => panic!("{written:?}"),
+        refused = asked => refused,
+    };
+    says(&refused["message"], "its outcome is not known yet");
+}
+
+#[tokio::test]
 async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");

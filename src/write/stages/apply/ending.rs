@@ -48,11 +48,6 @@ impl SetEnd {
             (Self::Interrupted, false) => (SetOutcome::Interrupted, Outcome::NotApplied),
         }
     }
-
-    /// True if the changes on the wiki now are those that the caller wanted to stay.
-    pub(super) const fn leaves_what_was_asked_for(self) -> bool {
-        matches!(self, Self::Applied | Self::Kept)
-    }
 }
 
 /// Adds the warnings that are not there yet.
@@ -144,49 +139,33 @@ mod tests {
 
     #[test]
     fn a_set_is_on_record_as_what_stays_of_it() {
-        for (end, is_any_there, told, on_record, is_as_asked) in [
-            (SetEnd::Applied, true, "applied", Outcome::Applied, true),
-            (
-                SetEnd::Kept,
-                true,
-                "partly_applied",
-                Outcome::PartlyApplied,
-                true,
-            ),
-            (
-                SetEnd::TakenBack,
-                false,
-                "not_applied",
-                Outcome::NotApplied,
-                false,
-            ),
+        for (end, is_any_there, told, on_record) in [
+            (SetEnd::Applied, true, "applied", Outcome::Applied),
+            (SetEnd::Kept, true, "partly_applied", Outcome::PartlyApplied),
+            (SetEnd::TakenBack, false, "not_applied", Outcome::NotApplied),
             (
                 SetEnd::NotAllTakenBack,
                 true,
                 "partly_applied",
                 Outcome::PartlyApplied,
-                false,
             ),
-            (SetEnd::Unknown, true, "unknown", Outcome::Unknown, false),
-            (SetEnd::Unknown, false, "unknown", Outcome::Unknown, false),
+            (SetEnd::Unknown, true, "unknown", Outcome::Unknown),
+            (SetEnd::Unknown, false, "unknown", Outcome::Unknown),
             (
                 SetEnd::Interrupted,
                 true,
                 "interrupted",
                 Outcome::PartlyApplied,
-                false,
             ),
             (
                 SetEnd::Interrupted,
                 false,
                 "interrupted",
                 Outcome::NotApplied,
-                false,
             ),
         ] {
             let (outcome, recorded) = end.outcomes(is_any_there);
             assert_eq!((outcome.as_str(), recorded), (told, on_record), "{end:?}");
-            assert_eq!(end.leaves_what_was_asked_for(), is_as_asked, "{end:?}");
         }
     }
 
