@@ -161,7 +161,7 @@ impl ContentIndex {
             let (parts, later) = rest.split_at_mut(count);
             rest = later;
             let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
-            let vectors = self.batch(endpoint, &texts).await?;
+            let (vectors, asked) = self.batch(endpoint, &texts).await;
             let numbers = vectors.iter().flatten().map(Vec::len).next();
             if let Some(numbers) = numbers {
                 let model = endpoint.model.clone();
@@ -176,26 +176,30 @@ impl ContentIndex {
             for (part, vector) in parts.iter_mut().zip(vectors) {
                 part.vector = vector.map(|vector| stored(&vector));
             }
+            asked?;
         }
         Ok(())
     }
 
+    /// The vectors of the first of these texts, all of them if it ends well; none for one that is refused.
     async fn batch(
         self: &Arc<Self>,
         endpoint: &EmbeddingsEndpoint,
         texts: &[&str],
-    ) -> Result<Vec<Option<Vec<f32>>>, String> {
+    ) -> (Vec<Option<Vec<f32>>>, Result<(), String>) {
         match endpoint.of_texts(texts).await {
-            Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
-            Err(EmbedFault::Away(why)) => return Err(why),
+            Ok(vectors) => return (vectors.into_iter().map(Some).collect(), Ok(())),
+            Err(EmbedFault::Away(why)) => return (Vec::new(), Err(why)),
             Err(EmbedFault::Refused(_)) => {}
         }
         let (mut each, mut last) = (Vec::new(), String::new());
         for text in texts {
-            self.spend_on_sections(endpoint, 1).await?;
+            if let Err(why) = self.spend_on_sections(endpoint, 1).await {
+                return (each, Err(why));
+            }
             match endpoint.of_texts(&[*text]).await {
                 Ok(vectors) => each.extend(vectors.into_iter().map(Some)),
-                Err(EmbedFault::Away(why)) => return Err(why),
+                Err(EmbedFault::Away(why)) => return (each, Err(why)),
                 Err(EmbedFault::Refused(why)) => {
                     each.push(None);
                     last = why;
@@ -205,9 +209,9 @@ impl ContentIndex {
         // What takes no text at all is set up wrong.
         if each.iter().all(Option::is_none) {
             endpoint.fail(&last);
-            return Err(last);
+            return (each, Err(last));
         }
-        Ok(each)
+        (each, Ok(()))
     }
 }
 

@@ -323,16 +323,13 @@ impl WriteContext {
             Some(set) if set.outcome == SetOutcome::Applying => Some(set),
             found => {
                 let owner = self.owner_of_call(caller, &id.into()).await;
-                match found {
-                    Some(mut set) => {
-                        let undone = self.past.undone_since(id, owner.as_ref()).await?;
-                        set.notes.warnings.extend(undone);
-                        Some(set)
-                    }
-                    None => {
-                        let set = self.past.change_set(id, owner.as_ref()).await?;
-                        set.map(|(set, _)| set)
-                    }
+                if let Some(mut set) = found {
+                    let undone = self.past.undone_since(id, owner.as_ref()).await?;
+                    set.notes.warnings.extend(undone);
+                    Some(set)
+                } else {
+                    let set = self.past.change_set(id, owner.as_ref()).await?;
+                    set.map(|(set, _)| set)
                 }
             }
         };

@@ -1,14 +1,9 @@
 //! The way of a new operator, from nothing: settings, a look at them, proposals of an agent, what is
 //! decided about them, the log. The real program at every step; the page in the docs is its output.
 
-use std::process::Stdio;
 use std::sync::Mutex;
 
-use rmcp::ServiceExt;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
-use rmcp::transport::TokioChildProcess;
-use serde_json::Map;
-
+use super::process::Program;
 use crate::prelude::*;
 
 /// An operator's machine: a home, and nothing else.
@@ -65,26 +60,19 @@ impl Machine<'_> {
 
     /// An agent's client, with a server that reads the same settings.
     async fn propose(&self, calls: &Value) -> Vec<String> {
-        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
-        command
-            .env_clear()
-            .env("HOME", self.home())
-            .env("WIKI_LOG", "error")
-            .stderr(Stdio::null());
-        let client = ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("an-agent", "1"),
-        );
-        let server = TokioChildProcess::new(command).unwrap();
-        let client = client.serve(server).await.unwrap();
-        let mut proposed = Vec::new();
-        for (tool, arguments) in json_rows::<(String, Map<String, Value>)>(calls) {
-            let call = CallToolRequestParams::new(tool).with_arguments(arguments);
-            let preview = read(&client.call_tool(call).await.unwrap()).unwrap();
-            proposed.push(preview["proposal"].as_str().unwrap().to_owned());
-        }
-        client.cancel().await.unwrap();
-        proposed
+        let (home, calls) = (self.home().to_owned(), json_rows::<(String, Value)>(calls));
+        let proposed = tokio::task::spawn_blocking(move || {
+            let mut server = Program::start(&[], &[("HOME", &home), ("WIKI_LOG", "error")]);
+            server.shake_hands_as("an-agent", &json!({}));
+            let mut proposed = Vec::new();
+            for (tool, arguments) in calls {
+                let preview = server.call(&tool, &arguments);
+                proposed.push(preview["proposal"].as_str().unwrap().to_owned());
+            }
+            server.stopped();
+            proposed
+        });
+        proposed.await.unwrap()
     }
 }
 

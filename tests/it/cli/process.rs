@@ -15,7 +15,7 @@ use crate::prelude::*;
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjF9.plantedkeyplantedkey";
 /// Far more than anything here may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// What "without delay" means, on a busy machine too: much less than whatever could be waited for, such as a read of the
 /// wiki (15 s), calls under way (20 s) or a person (50 s).
 const PROMPT: Duration = Duration::from_secs(5);
@@ -126,12 +126,17 @@ impl Program {
     }
 
     pub(crate) fn shake_hands(&mut self) {
+        self.shake_hands_as("process-test", &json!({ "elicitation": {} }));
+    }
+
+    /// Begins as a client of this name that can do this.
+    pub(crate) fn shake_hands_as(&mut self, name: &str, capabilities: &Value) {
         let answer = self.request(
             "initialize",
             &json!({
                 "protocolVersion": "2025-11-25",
-                "capabilities": { "elicitation": {} },
-                "clientInfo": { "name": "process-test", "version": "1" },
+                "capabilities": capabilities,
+                "clientInfo": { "name": name, "version": "1" },
             }),
         );
         assert_eq!(answer["result"]["serverInfo"]["name"], "wikijs-gate");

@@ -29,6 +29,8 @@ enum Way {
     Status(u16),
     /// With one vector too few.
     TooFew,
+    /// As to one text alone; of several, with a refusal.
+    OneByOne,
     /// With vectors of different numbers.
     Mixed,
 }
@@ -122,8 +124,11 @@ async fn answer(
             let told = json!({ "error": { "message": "sesame of the endpoint" } });
             return (StatusCode::from_u16(status).unwrap(), told.to_string());
         }
+        Way::OneByOne if texts.len() > 1 => {
+            return (StatusCode::BAD_REQUEST, json!({}).to_string());
+        }
         Way::TooFew => drop(data.pop()),
-        Way::Good(_) | Way::Mixed => {}
+        Way::Good(_) | Way::Mixed | Way::OneByOne => {}
     }
     // A client goes by the index, not by the order.
     data.reverse();
@@ -368,6 +373,27 @@ async fn what_is_left_of_a_day_goes_to_sections_and_the_answer_says_why_others_l
     refused(&served, "printer", "texts of this day are used up").await;
     let asked = endpoint.texts("m").into_iter();
     assert!(asked.filter(|text| text != "printer").count() > 0);
+}
+
+#[tokio::test]
+async fn what_was_given_text_by_text_before_the_day_ran_out_is_not_asked_for_again() {
+    let (wiki, dir) = (sample().await, TempDir::new().unwrap());
+    let endpoint = Endpoint::start(Way::OneByOne).await;
+    let of_a_day = |texts| on_disk(&endpoint, &wiki, &dir).with("WIKI_EMBEDDINGS_PER_DAY", texts);
+    // Five are refused together, and some of them then given.
+    let served = of_a_day("9").serve().await;
+    refused(&served, "printer", "texts of this day are used up").await;
+    drop(served);
+    let served = of_a_day("100").serve().await;
+    settled(&served, "printer").await;
+    let heard = endpoint.heard.lock();
+    let inputs = { heard.asked.iter() }.map(|(asked, _)| asked["input"].as_array().unwrap());
+    let alone = inputs.filter(|texts| texts.len() == 1 && texts[0] != "printer");
+    let mut alone = vec_of(alone.map(|texts| texts[0].to_string()));
+    assert_eq!(alone.len(), 5, "{alone:?}");
+    alone.sort();
+    alone.dedup();
+    assert_eq!(alone.len(), 5, "{alone:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
