@@ -47,6 +47,8 @@ pub struct MirrorNews {
     pub changed_by: HashMap<String, usize>,
     /// True if a page is older than it was seen: a backup of the wiki may have been restored.
     pub went_back: bool,
+    /// True if the clocks of this machine and of the wiki are more than a day apart.
+    pub clocks_apart: bool,
 }
 
 impl Mirror {
@@ -84,6 +86,7 @@ impl Mirror {
         let look = MirrorLook {
             store: Arc::clone(&self.store),
             lease: held.lease(),
+            began: MirrorTime::now(),
             clocks: Clocks::agreed(MirrorTime::now(), MirrorTime::now()),
             wiki: &wiki,
             index,
@@ -98,6 +101,8 @@ impl Mirror {
 struct MirrorLook<'a> {
     store: Arc<dyn Store>,
     lease: &'a Lease,
+    /// The time at which it began, by our clock.
+    began: MirrorTime,
     clocks: Clocks,
     wiki: &'a Wiki,
     index: &'a Arc<ContentIndex>,
@@ -105,10 +110,10 @@ struct MirrorLook<'a> {
     known: KnownPages,
 }
 
-/// The time at which a look began, by our clock and by the wiki's: either may be wrong.
+/// The times of what a look sees, by our clock and by the wiki's: either may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Clocks {
-    /// The time that is noted; the later one, so that nothing is older than it is.
+    /// The time that is noted of pages; the later one, so that nothing counts as older than it is.
     noted: MirrorTime,
     /// The time up to which ages are counted; the earlier one.
     counted: MirrorTime,
@@ -124,7 +129,6 @@ impl Clocks {
                 counted: ours,
             };
         }
-        tracing::warn!(%ours, wiki = %wikis, "the clocks of this machine and of the wiki are more than a day apart: the mirror notes the later time, and forgets by the earlier");
         Self { noted, counted }
     }
 }
@@ -133,7 +137,7 @@ impl MirrorLook<'_> {
     async fn through(mut self) -> Result<MirrorNews, MirrorFault> {
         let asked = Instant::now();
         let list = self.wiki.pages_now().await?;
-        let (ours, waited) = (self.clocks.noted, asked.elapsed());
+        let (ours, waited) = (self.began, asked.elapsed());
         let wikis = self
             .wiki
             .now()
@@ -148,8 +152,8 @@ impl MirrorLook<'_> {
         let is_first = self.known.look.is_none();
         let kept = self.keep_changed(&found.changed).await?;
         let (gone, hidden) = self.settle(&found.missing, &found.replaced).await?;
-        let (clocks, key, settings) = (self.clocks, self.key(), self.settings);
-        let at = clocks.noted;
+        let (at, key, settings) = (self.began, self.key(), self.settings);
+        let clocks = self.clocks;
         let done = self.on(move |known, store| {
             known.save(store)?;
             let (purged, counted) = purge(known, store, (&settings, clocks.counted))?;
@@ -175,6 +179,7 @@ impl MirrorLook<'_> {
             kept,
             hidden,
             went_back: found.went_back,
+            clocks_apart: clocks.noted != clocks.counted,
         })
     }
 
@@ -286,8 +291,7 @@ impl MirrorLook<'_> {
         let ids: Vec<i64> = asked.iter().map(|(id, _)| *id).collect();
         let deleted = self.wiki.deleted_among(&ids).await?;
         let of_list = asked.into_iter().map(|key| (key, deleted.contains(&key.0)));
-        let (last_seen, key) =
-            before.map_or((self.clocks.noted, None), |look| (look.at, Some(look.key)));
+        let (last_seen, key) = before.map_or((self.began, None), |look| (look.at, Some(look.key)));
         let mut gone = Vec::new();
         for (page, is_gone) in of_list.chain(replaced.iter().map(|key| (key, true))) {
             let Some(page) = self.known.change(page) else {

@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 20;
 
 /// Looks again and again, under the settings in force, until there is no app any more.
 pub(super) async fn keep_looking(app: impl Fn() -> Option<Arc<App>>) {
-    let mut failed = None;
+    let (mut failed, mut clocks_apart) = (None, false);
     let mut told: HashMap<String, Instant> = HashMap::new();
     loop {
         let Some(app) = app() else { return };
@@ -30,10 +30,17 @@ pub(super) async fn keep_looking(app: impl Fn() -> Option<Arc<App>>) {
                 match Box::pin(app.look_for_mirror(Duration::ZERO)).await {
                     Ok(news) => {
                         failed = None;
+                        // It is said once, not at every look.
+                        if news.clocks_apart && !clocks_apart {
+                            tracing::warn!(
+                                "the clocks of this machine and of the wiki are more than a day apart: the mirror notes the later time of pages, and counts days by the earlier"
+                            );
+                        }
+                        clocks_apart = news.clocks_apart;
                         told.retain(|_, at| at.elapsed() < TOLD_AGAIN);
                         tell(&app, news, &mut told).await;
                     }
-                    // It is said once, not at every look.
+                    // So is this.
                     Err(fault) if failed.as_ref() == Some(&fault) => {}
                     Err(fault) => {
                         tracing::warn!(error = %fault, "the mirror could not be brought up to date");

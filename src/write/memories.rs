@@ -144,18 +144,23 @@ impl WriteContext {
         });
         let fitting = fitting.count().max(1);
         found.truncate(fitting);
-        let pages = found
-            .iter()
-            .map(|one| (one.memory.id, one.memory.page.clone()));
-        let pages: HashMap<MemoryId, Option<MemoryPage>> = pages.collect();
-        if !pages.is_empty() && self.refusal_of(caller).is_none() {
+        let read = found.iter().map(|one| {
+            let Memory {
+                id, changed, page, ..
+            } = &one.memory;
+            (*id, (*changed, page.clone()))
+        });
+        let read: HashMap<MemoryId, (Timestamp, Option<MemoryPage>)> = read.collect();
+        if !read.is_empty() && self.refusal_of(caller).is_none() {
             let record = self.record_of(caller)?.memory(None);
             let used = memories.change(record, move |memories| {
                 let now = memories.now;
                 for one in memories.of(&owner)? {
-                    if let Some(page) = pages.get(&one.id) {
-                        one.page.clone_from(page);
+                    if let Some((changed, page)) = read.get(&one.id) {
                         (one.used, one.uses) = (now, one.uses.saturating_add(1));
+                        if one.changed == *changed {
+                            one.page.clone_from(page);
+                        }
                     }
                 }
                 Ok(((), None))
@@ -273,39 +278,59 @@ impl WriteContext {
         let read = self.house.memories.of_owner(owner).await;
         let mut all = read.map_err(|error| failure(&error, argument))?;
         all.retain(|one| one.forgotten.is_none());
+        // What all clients share, some may not read, wherever its page was.
+        if *owner != MemoryOwner::site() {
+            self.follow(&mut all).await;
+        }
         self.hide(&mut all, |one| &mut one.page).await?;
         Ok(all)
     }
 
-    /// Leaves out what is about a page that may not be read; each other page is given its place. What is
-    /// about a page that was deleted is about the one that stands at its place now.
+    /// Lets what is about pages that were deleted be about those that stand at their places now, where
+    /// these were known last: a page comes back under another id. What the wiki does not tell stays.
+    async fn follow(&self, all: &mut [Memory]) {
+        let mut about: Vec<(Timestamp, &MemoryPage)> = { all.iter() }
+            .filter_map(|one| Some((one.used, one.page.as_ref()?)))
+            .collect();
+        about.sort_by_key(|(used, _)| *used);
+        let known = about.into_iter().map(|(_, page)| {
+            let MemoryPage { id, locale, path } = page.clone();
+            (id, (locale, path))
+        });
+        let known: HashMap<i64, PagePlace> = known.collect();
+        let later = self.wiki.pages_in_place_of(&known).await;
+        let later = later.unwrap_or_else(|error| {
+            tracing::debug!(%error, "whether pages came back that memories are about is not known");
+            HashMap::new()
+        });
+        for page in all.iter_mut().filter_map(|one| one.page.as_mut()) {
+            if let Some(id) = later.get(&page.id) {
+                page.id = *id;
+            }
+        }
+    }
+
+    /// Leaves out what is about a page that may not be read; each other page is given its place.
     pub(super) async fn hide<T>(
         &self,
         all: &mut Vec<T>,
         page: impl Fn(&mut T) -> &mut Option<MemoryPage>,
     ) -> Result<()> {
-        let known = all.iter_mut().filter_map(|one| {
-            let MemoryPage { id, locale, path } = page(one).clone()?;
-            Some((id, (locale, path)))
-        });
-        let mut lost: HashMap<i64, PagePlace> = known.collect();
-        if lost.is_empty() {
+        let ids = all
+            .iter_mut()
+            .filter_map(|one| Some(page(one).as_ref()?.id));
+        let ids: HashSet<i64> = ids.collect();
+        if ids.is_empty() {
             return Ok(());
         }
-        let places = self.wiki.places_of(&lost.keys().copied().collect()).await?;
-        lost.retain(|id, _| !places.contains_key(id));
-        let later = self.wiki.pages_in_place_of(&lost).await?;
+        let places = self.wiki.places_of(&ids).await?;
         all.retain_mut(|one| {
             let Some(page) = page(one) else { return true };
-            if let Some((locale, path)) = places.get(&page.id) {
-                (page.locale, page.path) = (locale.clone(), path.clone());
-                return true;
-            }
-            let (Some(id), Some(place)) = (later.get(&page.id), lost.get(&page.id)) else {
-                return false;
-            };
-            (page.id, (page.locale, page.path)) = (*id, place.clone());
-            true
+            let place = places.get(&page.id).cloned();
+            place.is_some_and(|place| {
+                (page.locale, page.path) = place;
+                true
+            })
         });
         Ok(())
     }

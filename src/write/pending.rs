@@ -224,10 +224,11 @@ impl WriteContext {
         }
     }
 }
+
 /// The failure if it is not told what an applied set did.
 fn not_told() -> Failure {
     Failure::new(
-        Code::AuditUnavailable,
+        Code::InvalidInput,
         "The set was applied; what it did is not on record any more, or is of pages that may not be read.",
     )
 }

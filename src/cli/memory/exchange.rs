@@ -71,7 +71,7 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
     });
     let done = done.await.inspect_err(|error| {
         if matches!(error, MemoryError::Damaged(_)) {
-            remark!("nothing was imported; take the lines of that client out to import the others");
+            remark!("nothing was imported");
         }
     })?;
     if arguments.json {

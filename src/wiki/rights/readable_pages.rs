@@ -175,27 +175,33 @@ impl Wiki {
         Ok(seen.iter().filter_map(wanted).collect())
     }
 
-    /// The pages that stand where others were that the wiki has no more, by the ids of those: whatever is
-    /// deleted comes back under another id.
+    /// The pages that stand where others were that the wiki has no more, of those with these ids and places,
+    /// by the ids of those.
     ///
     /// # Errors
     /// See [`WikiError`].
     pub async fn pages_in_place_of(
         &self,
-        lost: &HashMap<i64, PagePlace>,
+        known: &HashMap<i64, PagePlace>,
     ) -> WikiResult<HashMap<i64, i64>> {
-        if lost.is_empty() {
+        if known.is_empty() {
             return Ok(HashMap::new());
         }
         let seen = self.pages_as_of(a_moment_ago()).await?;
-        let wanted: HashSet<&PagePlace> = lost.values().collect();
-        let there = seen.iter().filter_map(|page| {
+        let there: HashSet<i64> = seen.iter().filter_map(|page| page.id).collect();
+        let lost = known.iter().filter(|(id, _)| !there.contains(id));
+        let lost: Vec<(&i64, &PagePlace)> = lost.collect();
+        if lost.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let wanted: HashSet<&PagePlace> = lost.iter().map(|(_, place)| *place).collect();
+        let ids = seen.iter().filter_map(|page| {
             let place = (page.locale.clone(), page.path.clone());
             let id = page.id.filter(|_| wanted.contains(&place))?;
             Some((place, id))
         });
-        let there: HashMap<PagePlace, i64> = there.collect();
-        let later = { lost.iter() }.filter_map(|(id, place)| Some((*id, *there.get(place)?)));
+        let ids: HashMap<PagePlace, i64> = ids.collect();
+        let later = { lost.into_iter() }.filter_map(|(id, place)| Some((*id, *ids.get(place)?)));
         let mut later: HashMap<i64, i64> = later.collect();
         let ids: Vec<i64> = later.keys().copied().collect();
         let deleted = self.deleted_among(&ids).await?;

@@ -94,7 +94,8 @@ const MOST_SESSIONS: usize = 1_000;
 /// The name of a session's document of its last writes.
 const WRITES: &str = "writes";
 
-/// The last writes of each session, the newest first: `last` in an undo means the newest of them.
+/// The last writes of each session, the newest first, those under way and those that failed too: `last` in
+/// an undo means the newest that took effect.
 /// Several servers may write to one store, and several sessions to one server; the newest
 /// write on record may be another's, so a session that wrote itself means its own. The sessions are in the order of their first
 /// write.
@@ -117,25 +118,6 @@ impl OwnWrites {
 
     /// A write of a session begins.
     pub(crate) async fn note(&self, session: &SessionId, call: CallId) {
-        self.change(session, call, |own| {
-            own.push_front(call);
-            own.truncate(MOST_OF_ONE);
-        })
-        .await;
-    }
-
-    /// A write of a session left nothing on the wiki.
-    pub(crate) async fn forget(&self, session: &SessionId, call: CallId) {
-        self.change(session, call, |_| ()).await;
-    }
-
-    /// Changes what is known of a session, which is first without this call.
-    async fn change(
-        &self,
-        session: &SessionId,
-        call: CallId,
-        change: impl FnOnce(&mut VecDeque<CallId>),
-    ) {
         if !session.lasts() {
             return;
         }
@@ -144,7 +126,8 @@ impl OwnWrites {
         let known = kept.as_ref().and_then(|kept| kept.says.clone());
         let mut own = known.unwrap_or_else(|| self.here(session));
         own.retain(|one| *one != call);
-        change(&mut own);
+        own.push_front(call);
+        own.truncate(MOST_OF_ONE);
         self.shared
             .keep((session, WRITES), &own, kept.as_ref())
             .await;

@@ -123,11 +123,9 @@ impl ChangeSource for UndoRequest {
 
     async fn agrees(&self, call: WriteCall<'_>, shown: &ChangeSet) -> Agreed {
         if shown.is_list() {
-            let agrees = match meant(call, self).await? {
-                // `last` still means the write that was shown, whatever was written since.
-                Meant::Set(set) => shown.batch().undoes == Some(set) || self.call.is_last(),
-                Meant::One(_) => self.call.is_last(),
-            };
+            // `last` still means the write that was shown, whatever was written since.
+            let agrees = self.call.is_last()
+                || matches!(meant(call, self).await?, Meant::Set(set) if shown.batch().undoes == Some(set));
             let set = { shown.batch().undoes }.filter(|_| agrees && self.path.is_none());
             let set = set.ok_or_else(super::mismatch)?;
             // The preview decided whether to use force, and whether to leave changes out.
@@ -308,18 +306,6 @@ enum Meant {
 }
 
 async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant> {
-    if undo.call.is_last()
-        && let Some(session) = &undo.session
-        && let Some(newest) = call.memory.own_writes.of(session).await.front()
-    {
-        has_ended(call.past, *newest).await?;
-        let story = call.past.story(&(*newest).into(), None).await;
-        let may_be_there =
-            |story: &CallHistory| story.is_open || story.outcome == Some(Outcome::Unknown);
-        if let Some(story) = story.ok().filter(may_be_there) {
-            check_effect(&story)?;
-        }
-    }
     let failure = match undone(call, undo).await {
         Ok(story) => {
             let mut sets = story.records.iter().filter_map(|record| record.set);
@@ -356,7 +342,7 @@ async fn has_ended(past: &WriteHistory, set: CallId) -> Result<()> {
 /// The records of the call that an undo takes back.
 async fn undone(call: WriteCall<'_>, undo: &UndoRequest) -> Result<CallHistory> {
     if undo.call.is_last()
-        && let Some(story) = own_last(call, undo).await
+        && let Some(story) = own_last(call, undo).await?
     {
         return Ok(story);
     }

@@ -49,7 +49,6 @@ pub(crate) async fn in_its_own_task(
     job: WriteJob,
 ) -> Gated<Result<WriteAnswer>> {
     let set = permit.set().clone();
-    let id = set.id();
     let permits = permit.split(CallId::new)?;
     let at_first = at_first(&context.wiki, &set, &permits, job.checked.notes);
     let progress: SharedSetAnswer = Arc::new(Mutex::new(at_first));
@@ -61,7 +60,10 @@ pub(crate) async fn in_its_own_task(
         family: job.family,
     };
     let session = run.record.session().clone();
+    let own = session.clone();
     let work = async move {
+        // Before it is sent: `last` means no older write while it is under way.
+        run.context.memory.own_writes.note(&own, set.id()).await;
         let end = set.id().during(Box::pin(run.all(permits, &set))).await;
         run.end(end, job.proposal).await;
         if end == SetEnd::Applied {
@@ -70,11 +72,7 @@ pub(crate) async fn in_its_own_task(
     };
     let task = send::spawned(&context.house.tasks, work)?;
     context.house.sets.begin(&session, &progress);
-    let ends = async {
-        context.memory.own_writes.note(&session, id).await;
-        task.await
-    };
-    match tokio::time::timeout(context.patience.answering, ends).await {
+    match tokio::time::timeout(context.patience.answering, task).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
         // If the set is still being sent, the answer gives its progress.
         Ok(Ok(())) | Err(_) => Ok(answer_of(&progress)),

@@ -54,21 +54,14 @@ pub(crate) async fn in_its_own_task(
     let (own, sender) = (Arc::clone(context), Arc::clone(sender));
     let write = async move {
         let (mut record, lock) = (job.record, job.lock);
-        let (session, call) = (record.session().clone(), record.call());
-        let own_writes = &own.memory.own_writes;
+        let call = record.call();
         // Before it is sent: `last` means no older one while it is under way.
-        own_writes.note(&session, call).await;
+        own.memory.own_writes.note(record.session(), call).await;
         let steps = Steps::new(&own, &sender, &lock);
         let carried_out = steps.carry_out(permit, &mut record, job.checked, job.knowing);
         let answer = call.during(Box::pin(carried_out)).await;
         if let (Some(held), Ok(_)) = (job.proposal, &answer) {
             own.proposals.applied(held, &record).await;
-        }
-        if answer
-            .as_ref()
-            .is_err_and(|failure| failure.code != Code::OutcomeUnknown)
-        {
-            own_writes.forget(&session, call).await;
         }
         own.write_ended().await;
         drop(lock);

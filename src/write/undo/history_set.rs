@@ -115,7 +115,9 @@ impl WriteHistory {
         };
         let (calls, story, is_set) = match story {
             story if !calls.is_empty() => (calls, story, true),
-            Some(story) if story.sent.is_some() => (vec![story], None, false),
+            Some(story) if story.sent.is_some() || story.outcome.is_some() => {
+                (vec![story], None, false)
+            }
             _ => return Ok(None),
         };
         for call in &calls {
@@ -130,7 +132,7 @@ impl WriteHistory {
         };
         let outcome = match (&end, &*calls) {
             (Some(end), _) => outcome_of(end),
-            (None, [one]) if !is_set => SetOutcome::of(one.outcome),
+            (None, [one]) if !is_set && !one.is_open => SetOutcome::of(one.outcome),
             (None, _) => self.without_end(id).await?,
         };
         let sent = AttemptedChanges::of(calls);
@@ -202,10 +204,12 @@ impl WriteHistory {
             .collect()
     }
 
-    /// The outcome of a set without an end: a living server is sending it, or it was cut short.
+    /// The outcome of a call without an end: a living server is sending it, or it was cut short.
     async fn without_end(&self, id: CallId) -> Result<SetOutcome> {
         let open = self.audit.unsettled.left_open(None, None).await?;
-        let is_cut = open.sets.iter().any(|open| open.set == id);
+        let sets = open.sets.iter().map(|open| open.set);
+        let attempts = open.attempts.iter().map(|open| open.entry.call);
+        let is_cut = sets.chain(attempts).any(|open| open == id);
         Ok(if is_cut {
             SetOutcome::Interrupted
         } else {

@@ -395,6 +395,26 @@ async fn a_move_that_is_known_is_taken_back_though_the_rest_of_its_write_is_not(
 }
 
 #[tokio::test]
+async fn last_means_no_older_write_than_one_whose_outcome_is_unknown() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,undo")).await;
+    let first = json!({ "id": id_of(&wiki, "home"), "title": "First" });
+    is_applied(&served, UPDATE, first).await;
+    faulty.on_mutations(Fault::new(Reach::Never, html(502)));
+    let (tool, arguments) = Kind::Update.call(&wiki);
+    confirmed_fails(&served, tool, arguments, "OUTCOME_UNKNOWN").await;
+    faulty.recovers();
+    let refused = fails(
+        &served,
+        UNDO,
+        json!({ "callId": "last" }),
+        "NOTHING_TO_UNDO",
+    )
+    .await;
+    says(&refused["message"], "is not known");
+}
+
+#[tokio::test]
 async fn of_a_set_with_an_unknown_change_the_others_are_taken_back() {
     let wiki = sample_wiki().await;
     let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,drafts,undo")).await;

@@ -500,7 +500,7 @@ async fn an_undo_of_a_set_that_came_after_an_undo_warns_of_none() {
 }
 
 #[tokio::test]
-async fn last_means_no_older_write_while_the_newest_is_under_way_or_its_outcome_is_unknown() {
+async fn last_means_no_older_write_while_the_newest_is_under_way() {
     let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");
     let title = |text: &str| json!({ "id": id, "title": text });

@@ -4,22 +4,66 @@ use time::OffsetDateTime;
 
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::Warning;
-use crate::error::{Code, Failure};
+use crate::error::{Code, Failure, Result};
 use crate::write::source::WriteCall;
 
-use super::{Meant, UndoRequest};
+use super::{Meant, UndoRequest, check_effect, has_ended, nothing};
 
-/// The session's last applied write that was not taken back.
-pub(super) async fn own_last(call: WriteCall<'_>, undo: &UndoRequest) -> Option<CallHistory> {
-    for own in call.memory.own_writes.of(undo.session.as_ref()?).await {
-        let story = call.past.story(&own.into(), undo.owner.as_ref()).await;
+/// The session's last write that took effect and was not taken back.
+///
+/// # Errors
+/// Whether its newest write took effect is not known: `last` means no older one then.
+pub(super) async fn own_last(
+    call: WriteCall<'_>,
+    undo: &UndoRequest,
+) -> Result<Option<CallHistory>> {
+    let Some(session) = &undo.session else {
+        return Ok(None);
+    };
+    // Until one is found that had an effect, or may have.
+    let mut is_newest = true;
+    for own in call.memory.own_writes.of(session).await {
+        let Ok(story) = call.past.story(&own.into(), undo.owner.as_ref()).await else {
+            if std::mem::take(&mut is_newest) {
+                has_begun(call, own).await?;
+            }
+            continue;
+        };
+        if had_no_effect(&story) {
+            continue;
+        }
+        let is_newest = std::mem::take(&mut is_newest);
+        if story.undone_by.is_some() {
+            continue;
+        }
+        if is_newest {
+            check_effect(&story)?;
+        }
         // An undo is taken back by its id, so that `last` goes further back each time.
-        let is_meant = |story: &CallHistory| is_in_force(story) && story.undone_calls().is_empty();
-        if let Some(story) = story.ok().filter(is_meant) {
-            return Some(story);
+        if (is_newest || is_in_force(&story)) && story.undone_calls().is_empty() {
+            return Ok(Some(story));
         }
     }
-    None
+    Ok(None)
+}
+
+/// True if a write is known to have changed nothing.
+fn had_no_effect(story: &CallHistory) -> bool {
+    match story.outcome {
+        Some(Outcome::NotApplied | Outcome::Unchanged) => true,
+        Some(_) => false,
+        None => story.sent.is_none() && !story.is_open,
+    }
+}
+
+/// Checks that something of the newest write is on record: a set has no record of its own before its end.
+async fn has_begun(call: WriteCall<'_>, newest: CallId) -> Result<()> {
+    has_ended(call.past, newest).await?;
+    if call.past.audit.calls.of_set(newest).await?.is_empty() {
+        let message = "Nothing of this session's last write is on record yet.";
+        return Err(nothing(message).hint("Call again in some seconds. If it stays so, the server ended before it sent anything: name the write to take back by its callId."));
+    }
+    Ok(())
 }
 
 /// True if a call was applied and not taken back.
@@ -39,19 +83,26 @@ async fn undo_before(
     }
     let (past, owner) = (call.past, undo.owner.as_ref());
     let own = undo.session.as_ref();
-    let own = own.map(|own| call.memory.own_writes.here(own));
-    let newest = if let Some(newest) = own.as_ref().and_then(|own| own.front()) {
-        *newest
-    } else {
-        let (newest, at) = past.audit.calls.last_undo(owner).await.ok()??;
-        if than > at {
-            return None;
+    for newest in own
+        .map(|own| call.memory.own_writes.here(own))
+        .unwrap_or_default()
+    {
+        let story = past.story(&newest.into(), owner).await.ok()?;
+        if !had_no_effect(&story) {
+            return is_undo(&story).then_some(newest);
         }
-        newest
-    };
-    let story = past.story(&newest.into(), owner).await;
-    let story = story.ok().filter(is_in_force)?;
-    (!story.undone_calls().is_empty()).then_some(newest)
+    }
+    let (newest, at) = past.audit.calls.last_undo(owner).await.ok()??;
+    if than > at {
+        return None;
+    }
+    let story = past.story(&newest.into(), owner).await.ok()?;
+    is_undo(&story).then_some(newest)
+}
+
+/// True for an undo that was not taken back itself.
+fn is_undo(story: &CallHistory) -> bool {
+    is_in_force(story) && !story.undone_calls().is_empty()
 }
 
 /// The warning that the last write was an undo, and how to redo what it took back.
