@@ -25,7 +25,7 @@ const MOST_READ: u64 = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(5);
 /// Time to wait for output after a check ended or was killed: a process that left the group may
 /// still hold the pipe.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The most checks that run at a time: other work needs threads, too.
 static RUNNING: Semaphore = Semaphore::const_new(8);
