@@ -60,10 +60,10 @@ pub(crate) async fn in_its_own_task(
         family: job.family,
     };
     let session = run.record.session().clone();
-    let own = session.clone();
     let work = async move {
-        // Before it is sent: `last` means no older write while it is under way.
-        run.context.memory.own_writes.note(&own, set.id()).await;
+        // Before it is sent: `last` means no older one while it is under way.
+        let own_writes = &run.context.memory.own_writes;
+        own_writes.note(run.record.session(), set.id()).await;
         let end = set.id().during(Box::pin(run.all(permits, &set))).await;
         run.end(end, job.proposal).await;
         if end == SetEnd::Applied {

@@ -2,10 +2,11 @@
 
 use time::OffsetDateTime;
 
-use crate::audit::{CallHistory, CallId, Outcome};
+use crate::audit::{CallHistory, CallId, Client, Outcome};
 use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
 use crate::write::source::WriteCall;
+use crate::write::undo::history::WriteHistory;
 
 use super::{Meant, UndoRequest, check_effect, has_ended, nothing};
 
@@ -20,31 +21,43 @@ pub(super) async fn own_last(
     let Some(session) = &undo.session else {
         return Ok(None);
     };
-    // Until one is found that had an effect, or may have.
-    let mut is_newest = true;
-    for own in call.memory.own_writes.of(session).await {
-        let Ok(story) = call.past.story(&own.into(), undo.owner.as_ref()).await else {
-            if std::mem::take(&mut is_newest) {
-                has_begun(call, own).await?;
-            }
-            continue;
-        };
-        if had_no_effect(&story) {
-            continue;
-        }
-        let is_newest = std::mem::take(&mut is_newest);
-        if story.undone_by.is_some() {
-            continue;
-        }
-        if is_newest {
+    let mut own = call.memory.own_writes.of(session).await.into_iter();
+    let owner = undo.owner.as_ref();
+    // An undo is taken back by its id, so that `last` goes further back each time.
+    let is_undo = |story: &CallHistory| !story.undone_calls().is_empty();
+    match next_with_effect(call.past, owner, &mut own).await {
+        Some((newest, Err(_))) => has_begun(call, newest).await?,
+        Some((_, Ok(story))) if story.undone_by.is_none() => {
             check_effect(&story)?;
+            if !is_undo(&story) {
+                return Ok(Some(story));
+            }
         }
-        // An undo is taken back by its id, so that `last` goes further back each time.
-        if (is_newest || is_in_force(&story)) && story.undone_calls().is_empty() {
+        _ => {}
+    }
+    while let Some((_, story)) = next_with_effect(call.past, owner, &mut own).await {
+        if let Some(story) = story.ok().filter(is_in_force)
+            && !is_undo(&story)
+        {
             return Ok(Some(story));
         }
     }
     Ok(None)
+}
+
+/// The next of these writes that had an effect, or may have.
+async fn next_with_effect(
+    past: &WriteHistory,
+    owner: Option<&Client>,
+    calls: &mut impl Iterator<Item = CallId>,
+) -> Option<(CallId, Result<CallHistory>)> {
+    for call in calls {
+        let story = past.story(&call.into(), owner).await;
+        if !story.as_ref().is_ok_and(had_no_effect) {
+            return Some((call, story));
+        }
+    }
+    None
 }
 
 /// True if a write is known to have changed nothing.
@@ -83,14 +96,11 @@ async fn undo_before(
     }
     let (past, owner) = (call.past, undo.owner.as_ref());
     let own = undo.session.as_ref();
-    for newest in own
-        .map(|own| call.memory.own_writes.here(own))
-        .unwrap_or_default()
-    {
-        let story = past.story(&newest.into(), owner).await.ok()?;
-        if !had_no_effect(&story) {
-            return is_undo(&story).then_some(newest);
-        }
+    let own = own.map(|own| call.memory.own_writes.here(own));
+    let mut own = own.unwrap_or_default().into_iter();
+    let is_undo = |story: &CallHistory| is_in_force(story) && !story.undone_calls().is_empty();
+    if let Some((newest, story)) = next_with_effect(past, owner, &mut own).await {
+        return story.ok().filter(is_undo).map(|_| newest);
     }
     let (newest, at) = past.audit.calls.last_undo(owner).await.ok()??;
     if than > at {
@@ -98,11 +108,6 @@ async fn undo_before(
     }
     let story = past.story(&newest.into(), owner).await.ok()?;
     is_undo(&story).then_some(newest)
-}
-
-/// True for an undo that was not taken back itself.
-fn is_undo(story: &CallHistory) -> bool {
-    is_in_force(story) && !story.undone_calls().is_empty()
 }
 
 /// The warning that the last write was an undo, and how to redo what it took back.
