@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::compare::{compare, mark};
 use super::known::{KnownPages, LastLook, last_look};
@@ -18,7 +18,7 @@ use crate::mirror::{
 };
 use crate::page::{Field, PageReading, PageState};
 use crate::store::{Lease, LeaseMode, LeaseName, Store, StoreError, on};
-use crate::wiki::{Wiki, WikiError, WikiResult};
+use crate::wiki::{AllPages, Wiki, WikiError, WikiResult};
 
 /// Number of pages after which what is known is saved in a first look; a killed one reads those since
 /// then again.
@@ -83,17 +83,19 @@ impl Mirror {
         let wiki = wiki.pinned();
         let fence = held.fence();
         let load = move |store: &dyn Store| KnownPages::load_to_change(store, fence);
+        let (began, known) = (MirrorTime::now(), on(&self.store, load).await?);
+        let list = wiki.pages_now().await?;
         let look = MirrorLook {
             store: Arc::clone(&self.store),
             lease: held.lease(),
-            began: MirrorTime::now(),
-            clocks: Clocks::agreed(MirrorTime::now(), MirrorTime::now()),
+            began,
+            clocks: Clocks::agreed(began, wiki.now().into()),
             wiki: &wiki,
             index,
             settings: self.settings,
-            known: on(&self.store, load).await?,
+            known,
         };
-        Box::pin(look.through()).await
+        Box::pin(look.through(list)).await
     }
 }
 
@@ -134,15 +136,7 @@ impl Clocks {
 }
 
 impl MirrorLook<'_> {
-    async fn through(mut self) -> Result<MirrorNews, MirrorFault> {
-        let asked = Instant::now();
-        let list = self.wiki.pages_now().await?;
-        let (ours, waited) = (self.began, asked.elapsed());
-        let wikis = self
-            .wiki
-            .now()
-            .checked_sub(waited.try_into().unwrap_or_default());
-        self.clocks = Clocks::agreed(ours, wikis.map_or(ours, MirrorTime::from));
+    async fn through(mut self, list: Arc<AllPages>) -> Result<MirrorNews, MirrorFault> {
         let (listed, scope) = (Arc::clone(&list), self.wiki.scope().clone());
         let compared = self.on(move |known, _| Ok(compare(known, &listed.pages, &scope)));
         let found = compared.await?;
