@@ -188,13 +188,14 @@ impl Wiki {
             return Ok(HashMap::new());
         }
         let seen = self.pages_as_of(a_moment_ago()).await?;
-        let there: HashSet<i64> = seen.iter().filter_map(|page| page.id).collect();
-        let lost = known.iter().filter(|(id, _)| !there.contains(id));
-        let lost: Vec<(&i64, &PagePlace)> = lost.collect();
+        let mut lost: HashMap<&i64, &PagePlace> = known.iter().collect();
+        for id in seen.iter().filter_map(|page| page.id) {
+            lost.remove(&id);
+        }
         if lost.is_empty() {
             return Ok(HashMap::new());
         }
-        let wanted: HashSet<&PagePlace> = lost.iter().map(|(_, place)| *place).collect();
+        let wanted: HashSet<&PagePlace> = lost.values().copied().collect();
         let ids = seen.iter().filter_map(|page| {
             let place = (page.locale.clone(), page.path.clone());
             let id = page.id.filter(|_| wanted.contains(&place))?;
