@@ -62,7 +62,8 @@ pub struct Imported {
     pub kept: usize,
     /// Memories that were changed on both sides: the older text lies for restoring.
     pub conflicts: Vec<MemoryId>,
-    /// Memories that were left out, since there is no room for more that lies for restoring.
+    /// Memories that were left out, since there is no room for more that lies for restoring; the command
+    /// counts those about pages of another wiki, too.
     #[serde(rename = "leftOut")]
     pub left_out: usize,
 }

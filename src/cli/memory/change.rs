@@ -66,20 +66,20 @@ pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> 
 
 pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -> CommandResult {
     let for_good = arguments.for_good;
-    let mut wanted = if arguments.ids.is_empty() {
-        desk.all().await?
+    let mut wanted;
+    if arguments.ids.is_empty() {
+        wanted = desk.all().await?;
+        if let Some(name) = &arguments.client {
+            let owner = whose::one(&wanted, name)?;
+            wanted.retain(|one| one.client.key == owner.key);
+        }
     } else {
-        desk.named(&arguments.ids).await?
-    };
-    if !arguments.ids.is_empty() {
+        wanted = desk.named(&arguments.ids).await?;
         let gone = wanted.iter().find(|one| one.memory.forgotten.is_some());
         if let Some(one) = gone.filter(|_| !for_good) {
             let fault = format!("the memory {} is forgotten already", one.memory.id);
             return Err(Exit::refused(fault));
         }
-    } else if let Some(name) = &arguments.client {
-        let owner = whose::one(&wanted, name)?;
-        wanted.retain(|one| one.client.key == owner.key);
     }
     wanted.retain(|one| for_good || one.memory.forgotten.is_none());
     let is_asked = arguments.ids.is_empty() || for_good;

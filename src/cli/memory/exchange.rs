@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::file_faults;
 use super::{MemoryCommandContext, whose};
 use crate::cli::prelude::*;
-use crate::memory::{AuditNote, Imported, MemoryError, MemoryImport, digest};
+use crate::memory::{AuditNote, MemoryError, MemoryImport, digest};
 
 /// Arguments of `memory export`.
 #[derive(Debug, clap::Args)]
@@ -69,16 +69,15 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
         });
         Ok((done, note))
     });
-    let done = done.await.inspect_err(|error| {
+    let mut done = done.await.inspect_err(|error| {
         if matches!(error, MemoryError::Damaged(_)) {
             remark!("nothing was imported");
         }
     })?;
+    let without_room = done.left_out;
+    done.left_out = without_room.saturating_add(of_other_wiki);
     if arguments.json {
-        let answer = serde_json::to_string(&Imported {
-            left_out: done.left_out.saturating_add(of_other_wiki),
-            ..done.clone()
-        });
+        let answer = serde_json::to_string(&done);
         print::line(&answer.map_err(Exit::failed)?);
     } else {
         say!(
@@ -88,9 +87,8 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
             done.kept
         );
     }
-    if done.left_out > 0 {
-        let count = done.left_out;
-        remark!("{count} were left out: there is no room for more forgotten ones");
+    if without_room > 0 {
+        remark!("{without_room} were left out: there is no room for more forgotten ones");
     }
     if of_other_wiki > 0 {
         remark!("{of_other_wiki} about pages of another wiki were left out");

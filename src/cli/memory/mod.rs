@@ -120,6 +120,7 @@ impl MemoryCommandContext {
     }
 }
 
+/// Those of some memories that are named.
 fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, CommandError> {
     let several =
         || Exit::usage("several memories begin like that, or it is too short; name more of the id");
