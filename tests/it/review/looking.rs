@@ -14,7 +14,7 @@ const MOST_MEMORY: u64 = 64 << 20;
 /// How long they delay others, in a release build.
 const MOST_DELAY: Duration = Duration::from_millis(500);
 /// The same where the build is slow, and other tests run beside it.
-const MOST_DELAY_IN_TESTS: Duration = Duration::from_secs(6);
+const MOST_DELAY_IN_TESTS: Duration = Duration::from_secs(3);
 
 /// A text of so many lines, each with this word.
 fn text(lines: usize, word: &str) -> String {
