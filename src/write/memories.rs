@@ -15,6 +15,7 @@ use crate::memory::{
 };
 use crate::page::{PagePlace, secrets};
 
+use super::source::present;
 use crate::write::{Caller, EntryBuilder, WriteContext};
 
 /// The number of memories that an error about a full store names.
@@ -278,36 +279,47 @@ impl WriteContext {
         let read = self.house.memories.of_owner(owner).await;
         let mut all = read.map_err(|error| failure(&error, argument))?;
         all.retain(|one| one.forgotten.is_none());
-        // What all clients share, some may not read, wherever its page was.
-        if *owner != MemoryOwner::site() {
-            self.follow(&mut all).await;
+        if let Err(error) = self.follow(&mut all, owner).await {
+            tracing::debug!(%error, "whether pages came back that memories are about is not known");
         }
         self.hide(&mut all, |one| &mut one.page).await?;
         Ok(all)
     }
 
-    /// Lets what is about pages that were deleted be about those that stand at their places now, where
-    /// these were known last: a page comes back under another id. What the wiki does not tell stays.
-    async fn follow(&self, all: &mut [Memory]) {
+    /// Lets what is about pages that were deleted be about what came back of them, under other ids: by the
+    /// record what undos made of them, else what stands where they were known last.
+    async fn follow(&self, all: &mut [Memory], owner: &MemoryOwner) -> Result<()> {
         let mut about: Vec<(Timestamp, &MemoryPage)> = { all.iter() }
             .filter_map(|one| Some((one.used, one.page.as_ref()?)))
             .collect();
         about.sort_by_key(|(used, _)| *used);
-        let known = about.into_iter().map(|(_, page)| {
+        let last = about.into_iter().map(|(_, page)| {
             let MemoryPage { id, locale, path } = page.clone();
             (id, (locale, path))
         });
-        let known: HashMap<i64, PagePlace> = known.collect();
-        let later = self.wiki.pages_in_place_of(&known).await;
-        let later = later.unwrap_or_else(|error| {
-            tracing::debug!(%error, "whether pages came back that memories are about is not known");
-            HashMap::new()
-        });
+        let mut last: HashMap<i64, PagePlace> = last.collect();
+        let ids: HashSet<i64> = last.keys().copied().collect();
+        let gone = self.wiki.pages_gone(&ids).await?;
+        last.retain(|id, _| gone.contains(id));
+        if last.is_empty() {
+            return Ok(());
+        }
+        let mut later = present::came_back(&self.past, &gone).await?;
+        // What all clients share, some may not read that stands at a place of old.
+        last.retain(|id, _| *owner != MemoryOwner::site() && !later.contains_key(id));
+        for (id, place) in &mut last {
+            if let Some(on_record) = self.past.last_place(*id).await? {
+                *place = on_record;
+            }
+        }
+        let here = self.wiki.ids_at(&last.values().cloned().collect()).await?;
+        later.extend({ last.iter() }.filter_map(|(id, place)| Some((*id, *here.get(place)?))));
         for page in all.iter_mut().filter_map(|one| one.page.as_mut()) {
             if let Some(id) = later.get(&page.id) {
                 page.id = *id;
             }
         }
+        Ok(())
     }
 
     /// Leaves out what is about a page that may not be read; each other page is given its place.

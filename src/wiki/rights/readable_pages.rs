@@ -175,39 +175,32 @@ impl Wiki {
         Ok(seen.iter().filter_map(wanted).collect())
     }
 
-    /// The pages that stand where others were that the wiki has no more, of those with these ids and places,
-    /// by the ids of those.
+    /// Those of these pages that the wiki has no more, by the list as of a moment ago and by what it says
+    /// of each.
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn pages_in_place_of(
-        &self,
-        known: &HashMap<i64, PagePlace>,
-    ) -> WikiResult<HashMap<i64, i64>> {
-        if known.is_empty() {
-            return Ok(HashMap::new());
+    pub async fn pages_gone(&self, ids: &HashSet<i64>) -> WikiResult<HashSet<i64>> {
+        if ids.is_empty() {
+            return Ok(HashSet::new());
         }
         let seen = self.pages_as_of(a_moment_ago()).await?;
-        let mut lost: HashMap<&i64, &PagePlace> = known.iter().collect();
-        for id in seen.iter().filter_map(|page| page.id) {
-            lost.remove(&id);
-        }
-        if lost.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let wanted: HashSet<&PagePlace> = lost.values().copied().collect();
-        let ids = seen.iter().filter_map(|page| {
+        let seen: HashSet<i64> = seen.iter().filter_map(|page| page.id).collect();
+        let lost: Vec<i64> = ids.difference(&seen).copied().collect();
+        self.deleted_among(&lost).await
+    }
+
+    /// The ids of the pages at these places, by the list as of a moment ago.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn ids_at(&self, places: &HashSet<PagePlace>) -> WikiResult<HashMap<PagePlace, i64>> {
+        let seen = self.pages_as_of(a_moment_ago()).await?;
+        let wanted = |page: &PageReading| {
             let place = (page.locale.clone(), page.path.clone());
-            let id = page.id.filter(|_| wanted.contains(&place))?;
-            Some((place, id))
-        });
-        let ids: HashMap<PagePlace, i64> = ids.collect();
-        let later = { lost.into_iter() }.filter_map(|(id, place)| Some((*id, *ids.get(place)?)));
-        let mut later: HashMap<i64, i64> = later.collect();
-        let ids: Vec<i64> = later.keys().copied().collect();
-        let deleted = self.deleted_among(&ids).await?;
-        later.retain(|id, _| deleted.contains(id));
-        Ok(later)
+            Some((places.get(&place)?.clone(), page.id?))
+        };
+        Ok(seen.iter().filter_map(wanted).collect())
     }
 
     /// The ids of the pages that now lie elsewhere than at some places, whoever may read them: what

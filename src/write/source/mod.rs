@@ -10,7 +10,7 @@ pub(crate) mod digest;
 pub(super) mod draft;
 mod mending;
 mod order;
-mod present;
+pub(crate) mod present;
 pub(super) mod proposal;
 mod push;
 mod restore;

@@ -1,7 +1,7 @@
 //! Finds what a recorded write was of under the id that it has now: a page or an asset that was
 //! deleted comes back by an undo under another id.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Code, Failure, Result};
 use crate::page::{Attached, PageState};
@@ -59,12 +59,31 @@ pub(super) async fn in_part(
 
 /// The ids under which undos created a page again, the newest first.
 pub(super) async fn later_ids(past: &WriteHistory, id: i64) -> Result<Vec<i64>> {
+    Ok(reached(id, &recreated(past).await?))
+}
+
+/// The ids that pages which were deleted have now, where undos created them again.
+pub(crate) async fn came_back(
+    past: &WriteHistory,
+    deleted: &HashSet<i64>,
+) -> Result<HashMap<i64, i64>> {
+    let pairs = recreated(past).await?;
+    let later = deleted.iter().map(|id| (*id, reached(*id, &pairs)));
+    let later: HashMap<i64, Vec<i64>> = later.collect();
+    let there = later.values().flatten().copied().collect();
+    let there = past.wiki.places_of(&there).await?;
+    let back = later.into_iter().filter_map(|(id, later)| {
+        let mut there = later.into_iter().filter(|id| there.contains_key(id));
+        Some((id, there.next()?))
+    });
+    Ok(back.collect())
+}
+
+/// The ids of the pages that undos created again, before and since, the newest first.
+async fn recreated(past: &WriteHistory) -> Result<Vec<(i64, i64)>> {
     let all = past.audit.writes.recreations(false).await?;
-    let pairs: Vec<(i64, i64)> = all
-        .iter()
-        .filter_map(|one| Some((one.old?, one.new?)))
-        .collect();
-    Ok(reached(id, &pairs))
+    let pairs = all.iter().filter_map(|one| Some((one.old?, one.new?)));
+    Ok(pairs.collect())
 }
 
 /// The ids that a page had later, by pairs of what was deleted and what came of it, the newest

@@ -7,7 +7,7 @@ use crate::audit::{
     AuditLog, CallHistory, CallHistoryError, CallId, CallSelector, Client, Proposal, StateOfPage,
 };
 use crate::error::{Code, Failure, Result};
-use crate::page::{Date, Field, Locale, PagePath, PageReading};
+use crate::page::{Date, Field, Locale, PagePath, PagePlace, PageReading};
 use crate::wiki::Wiki;
 
 /// The answer about a call that is not on record, or that the caller may not know.
@@ -63,6 +63,18 @@ impl WriteHistory {
             calls.clear();
         }
         Ok(calls)
+    }
+
+    /// The place at which the last write of ours left a page, or from which it deleted it.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(crate) async fn last_place(&self, id: i64) -> Result<Option<PagePlace>> {
+        let writes = self.audit.calls.of_pages(vec![id], None).await?;
+        Ok(writes.last().and_then(|call| {
+            let locale = call.latest(|record| record.locale.clone())?;
+            Some((locale, call.place()?))
+        }))
     }
 
     /// True if a caller may know of a call: it may read all its places, and the pages as they were

@@ -232,32 +232,56 @@ async fn the_page_of_a_memory_is_named_as_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_memory_about_a_deleted_page_is_about_what_stands_in_its_place() {
-    let wiki = sample_wiki().await;
-    let server = called(setup(&wiki).toolsets("pages,undo,memory"), "claude-code").await;
-    let page = id_of(&wiki, "docs/configuration");
-    let about = json!({ "content": "Ask Ada first.", "page": page });
-    server.checked(REMEMBER, about).await.unwrap();
-    // Where it is by now is noted when it is recalled.
-    let moved = json!({ "id": page, "path": "docs/settings" });
-    confirmed_ok(&server, UPDATE, moved).await;
-    assert_eq!(texts(&recalled(&server).await), ["Ask Ada first."]);
-    let gone = confirmed_ok(&server, DELETE, json!({ "id": page })).await;
-    assert_eq!(recalled(&server).await, json!({ "memories": [] }));
-    // Another page at the place that it left is not it.
-    let other = json!({ "path": "docs/configuration", "title": "New", "content": "New\n" });
-    confirmed_ok(&server, CREATE, other).await;
-    assert_eq!(recalled(&server).await, json!({ "memories": [] }));
-    confirmed_ok(&server, UNDO, json!({ "callId": gone["callId"] })).await;
-    let back = id_of(&wiki, "docs/settings");
-    assert_ne!(back, page);
-    for ask in [json!({}), json!({ "page": back })] {
-        let told = call_ok(&server, RECALL, ask).await;
-        assert_eq!(texts(&told), ["Ask Ada first."]);
-        assert_eq!(told["memories"][0]["page"]["id"], back);
+async fn a_memory_about_a_deleted_page_is_about_what_came_back_of_it() {
+    for mode in ["client", "site"] {
+        let wiki = sample_wiki().await;
+        let setup = setup(&wiki).toolsets("pages,undo,memory");
+        let server = called(setup.with("WIKI_MEMORY", mode), "claude-code").await;
+        let page = id_of(&wiki, "docs/configuration");
+        let about = json!({ "content": "Ask Ada first.", "page": page });
+        server.checked(REMEMBER, about).await.unwrap();
+        // Nothing is recalled in between: where it is by now is on record.
+        let moved = json!({ "id": page, "path": "docs/settings" });
+        confirmed_ok(&server, UPDATE, moved).await;
+        let gone = confirmed_ok(&server, DELETE, json!({ "id": page })).await;
+        // Another page at the place that it left is not it.
+        let other = json!({ "path": "docs/configuration", "title": "New", "content": "New\n" });
+        confirmed_ok(&server, CREATE, other).await;
+        assert_eq!(recalled(&server).await, json!({ "memories": [] }), "{mode}");
+        confirmed_ok(&server, UNDO, json!({ "callId": gone["callId"] })).await;
+        let back = id_of(&wiki, "docs/settings");
+        assert_ne!(back, page);
+        let moved = json!({ "id": back, "path": "docs/options" });
+        confirmed_ok(&server, UPDATE, moved).await;
+        for ask in [json!({}), json!({ "page": back })] {
+            let told = call_ok(&server, RECALL, ask).await;
+            assert_eq!(texts(&told), ["Ask Ada first."], "{mode}");
+            assert_eq!(told["memories"][0]["page"]["id"], back);
+        }
+        let kept = listed(&wiki, &server.dir, &[]).await;
+        assert_eq!(kept[0]["page"]["id"], back, "{kept:?}");
     }
-    let kept = listed(&wiki, &server.dir, &[]).await;
-    assert_eq!(kept[0]["page"]["id"], back, "{kept:?}");
+}
+
+#[tokio::test]
+async fn a_memory_about_a_page_that_others_deleted_is_about_what_stands_in_its_place() {
+    for (mode, found) in [("client", &["Ask Ada first."][..]), ("site", &[])] {
+        let wiki = sample_wiki().await;
+        let server = called(setup(&wiki).with("WIKI_MEMORY", mode), "claude-code").await;
+        let old = id_of(&wiki, "docs/configuration");
+        let about = json!({ "content": "Ask Ada first.", "page": old });
+        server.checked(REMEMBER, about).await.unwrap();
+        let back = wiki.with_store(|store| {
+            store.remove(old);
+            store.add(page("docs/configuration", "# Anew\n"))
+        });
+        assert_ne!(back, old);
+        // After a write, the pages are listed anew.
+        let other = json!({ "path": "docs/other", "title": "Other", "content": "Other\n" });
+        confirmed_ok(&server, CREATE, other).await;
+        // What all clients share was of the page before, which some may not have read.
+        assert_eq!(texts(&recalled(&server).await), found, "{mode}");
+    }
 }
 
 #[tokio::test]
