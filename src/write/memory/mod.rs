@@ -17,6 +17,7 @@ use crate::store::Store;
 
 pub use reads::ReadExtent;
 pub(super) use reads::{Concerns, Knowing, PageRead};
+use session_store::KeptOfSession;
 pub(super) use session_store::SessionStore;
 pub(super) use shared_reads::SharedReads;
 
@@ -101,10 +102,18 @@ const WRITES: &str = "writes";
 /// write.
 #[derive(Debug)]
 pub(crate) struct OwnWrites {
-    here: Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>,
+    here: Mutex<VecDeque<(SessionId, KnownWrites)>>,
     /// One write is noted after the other.
     turn: tokio::sync::Mutex<()>,
     shared: Arc<SessionStore>,
+}
+
+/// A session's last writes as this server knows them.
+#[derive(Debug, Clone, Default)]
+struct KnownWrites {
+    calls: VecDeque<CallId>,
+    /// True if the store did not take the newest: what it has is older.
+    is_ahead: bool,
 }
 
 impl OwnWrites {
@@ -122,28 +131,39 @@ impl OwnWrites {
             return;
         }
         let _turn = self.turn.lock().await;
-        let kept = self.shared.kept::<VecDeque<CallId>>(session, WRITES).await;
-        let known = kept.as_ref().and_then(|kept| kept.says.clone());
-        let mut own = known.unwrap_or_else(|| self.here(session));
-        own.retain(|one| *one != call);
-        own.push_front(call);
-        own.truncate(MOST_OF_ONE);
-        self.shared
-            .keep((session, WRITES), &own, kept.as_ref())
-            .await;
-        self.put(session, own);
+        let (kept, mut calls) = self.joined(session).await;
+        calls.retain(|one| *one != call);
+        calls.push_front(call);
+        calls.truncate(MOST_OF_ONE);
+        let document = (session, WRITES);
+        let is_ahead = !self.shared.keep(document, &calls, kept.as_ref()).await;
+        self.put(session, KnownWrites { calls, is_ahead });
     }
 
     /// The last writes of a session, at whatever server.
     pub(crate) async fn of(&self, session: &SessionId) -> VecDeque<CallId> {
-        let kept = self.shared.kept(session, WRITES).await;
-        if let Some(own) = kept.and_then(|kept| kept.says) {
-            self.put(session, own);
-        }
-        self.here(session)
+        self.joined(session).await.1
     }
 
-    fn put(&self, session: &SessionId, own: VecDeque<CallId>) {
+    /// What the store has of a session, with what it did not take of this server before it.
+    async fn joined(
+        &self,
+        session: &SessionId,
+    ) -> (Option<KeptOfSession<VecDeque<CallId>>>, VecDeque<CallId>) {
+        let kept = self.shared.kept::<VecDeque<CallId>>(session, WRITES).await;
+        let known = self.known(session);
+        let calls = match kept.as_ref().and_then(|kept| kept.says.as_ref()) {
+            Some(kept) if known.is_ahead => {
+                let newer = known.calls.iter().filter(|call| !kept.contains(call));
+                newer.chain(kept).copied().collect()
+            }
+            Some(kept) => kept.clone(),
+            None => known.calls,
+        };
+        (kept, calls)
+    }
+
+    fn put(&self, session: &SessionId, own: KnownWrites) {
         let mut writes = self.here.lock();
         let known = writes.iter().position(|(of, _)| of == session);
         if known.is_none() && writes.len() >= MOST_SESSIONS {
@@ -159,17 +179,16 @@ impl OwnWrites {
         }
     }
 
-    /// The same, as far as this server knows them.
-    pub(crate) fn here(&self, session: &SessionId) -> VecDeque<CallId> {
+    fn known(&self, session: &SessionId) -> KnownWrites {
         let writes = self.here.lock();
         let own = writes.iter().find(|(of, _)| of == session);
-        own.map(|(_, calls)| calls.clone()).unwrap_or_default()
+        own.map(|(_, known)| known.clone()).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_OF_ONE, MOST_SESSIONS};
+    use super::{KnownWrites, MOST_OF_ONE, MOST_SESSIONS};
     use crate::audit::CallId;
     use crate::gates::{Policy, SessionId};
     use crate::write::testing::Office;
@@ -191,6 +210,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_write_that_the_store_did_not_take_is_newer_than_those_that_it_has() {
+        let office = Office::new(Policy::default());
+        office.shares_store();
+        let [one, two] = [(); 2].map(|()| office.beside(Policy::default()));
+        let [one, two] = [&one, &two].map(|office| &office.desk.memory.own_writes);
+        let session = SessionId::new("a");
+        let [old, not_taken, other, newest] = [(); 4].map(|()| CallId::new().unwrap());
+        one.note(&session, old).await;
+        let calls = [not_taken, old].into();
+        let ahead = KnownWrites {
+            calls,
+            is_ahead: true,
+        };
+        one.put(&session, ahead);
+        two.note(&session, other).await;
+        assert_eq!(one.of(&session).await, [not_taken, other, old]);
+        one.note(&session, newest).await;
+        let all = [newest, not_taken, other, old];
+        assert_eq!(one.of(&session).await, all);
+        assert_eq!(two.of(&session).await, all);
+    }
+
+    #[tokio::test]
     async fn each_session_has_its_own_last_writes_in_a_bounded_room() {
         let office = Office::new(Policy::default());
         let writes = &office.desk.memory.own_writes;
@@ -199,19 +241,20 @@ mod tests {
         for call in &calls {
             writes.note(&one, *call).await;
         }
-        let own = writes.here(&one);
+        let own = writes.known(&one).calls;
         assert_eq!((own.len(), own.front()), (MOST_OF_ONE, calls.last()));
-        assert!(writes.here(&other).is_empty());
+        assert!(writes.known(&other).calls.is_empty());
         writes
             .note(&SessionId::fleeting("fleeting"), calls[0])
             .await;
-        assert!(writes.here(&SessionId::fleeting("fleeting")).is_empty());
+        let fleeting = writes.known(&SessionId::fleeting("fleeting"));
+        assert!(fleeting.calls.is_empty());
         // An owner with many sessions evicts only its own.
         for session in 0..2 * MOST_SESSIONS {
             let much = SessionId::new(session.to_string()).owned_by("much");
             writes.note(&much, calls[0]).await;
         }
         assert_eq!(writes.here.lock().len(), MOST_SESSIONS);
-        assert_eq!(writes.here(&one).len(), MOST_OF_ONE);
+        assert_eq!(writes.known(&one).calls.len(), MOST_OF_ONE);
     }
 }

@@ -66,20 +66,21 @@ impl SessionStore {
         })
     }
 
-    /// Keeps a document in the place of an earlier one, unless it says the same.
+    /// Keeps a document in the place of an earlier one, unless it says the same; `false` if the store does
+    /// not take it.
     pub(crate) async fn keep<T: Serialize, B>(
         &self,
         (session, about): (&SessionId, &str),
         says: &T,
         before: Option<&KeptOfSession<B>>,
-    ) {
+    ) -> bool {
         let Some(store) = self.of(session) else {
-            return;
+            return true;
         };
         let json = serde_json::to_vec(says).unwrap_or_default();
         let is_fit = u64::try_from(json.len()).is_ok_and(|length| length <= KIND.most_bytes());
         if json.is_empty() || !is_fit || before.is_some_and(|before| before.json == json) {
-            return;
+            return is_fit;
         }
         let is_turn = before.is_none()
             && self
@@ -93,9 +94,11 @@ impl SessionStore {
             }
             store.write_document(KIND, &name, &json)
         });
-        if let Err(error) = kept.await {
+        let kept = kept.await;
+        if let Err(error) = &kept {
             tracing::warn!(%error, "what a session did is known to this server alone");
         }
+        kept.is_ok()
     }
 }
 

@@ -186,7 +186,7 @@ impl ChangeSource for AssetWrite {
     }
 
     /// Warns that the wiki may change a picture as it stores it.
-    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+    async fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         let after = set.first().change.after();
         let is_svg = after.is_some_and(|after| extension(&after.path) == "svg");
         if !is_svg || !matches!(self.what, ToAsset::Upload { .. }) {

@@ -309,7 +309,7 @@ async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>> {
 }
 
 impl ChangeSource for Bulk {
-    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+    async fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         let tags = self.tags.as_ref();
         let tags = tags.and_then(|tags| tags.warning(&tags_of(set)));
         let pages = set.iter().filter_map(|one| one.change.before());

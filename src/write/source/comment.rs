@@ -137,7 +137,7 @@ impl ChangeSource for CommentWrite {
     }
 
     /// The limit of the wiki is told before it is hit.
-    fn said(&self, call: WriteCall<'_>, _: &ChangeSet) -> Vec<Warning> {
+    async fn said(&self, call: WriteCall<'_>, _: &ChangeSet) -> Vec<Warning> {
         let ToComment::Add { .. } = self.what else {
             return Vec::new();
         };

@@ -83,8 +83,8 @@ impl ChangeSource for Drafting {
         self.plan.says_whole_content()
     }
 
-    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
-        self.plan.said(call, set)
+    async fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+        self.plan.said(call, set).await
     }
 
     async fn made(&self, call: WriteCall<'_>) -> Made {

@@ -153,8 +153,8 @@ impl WriteRequest {
     }
 
     /// The warnings about the set that it makes.
-    pub(super) fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
-        with_source!(self, source => source.said(call, set))
+    pub(super) async fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+        with_source!(self, source => Box::pin(source.said(call, set)).await)
     }
 
     /// Makes the changes from the pages as they are now, if the caller knows these states. The future
@@ -326,7 +326,7 @@ trait ChangeSource: Sync {
         false
     }
 
-    fn said(&self, _: WriteCall<'_>, _: &ChangeSet) -> Vec<Warning> {
+    async fn said(&self, _: WriteCall<'_>, _: &ChangeSet) -> Vec<Warning> {
         Vec::new()
     }
 

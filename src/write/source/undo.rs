@@ -90,13 +90,13 @@ impl ChangeSource for UndoRequest {
     }
 
     /// The warning that it takes back the last write and that this is not the session's own.
-    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+    async fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         let session = self.session.as_ref().filter(|_| self.call.is_last());
         let undone = set.batch().undoes.or(set.first().undoes);
         let Some((session, undone)) = session.zip(undone) else {
             return Vec::new();
         };
-        if call.memory.own_writes.here(session).contains(&undone) {
+        if call.memory.own_writes.of(session).await.contains(&undone) {
             return Vec::new();
         }
         let message = format!(

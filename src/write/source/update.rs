@@ -203,7 +203,7 @@ impl ChangeSource for Update {
         matches!(self.content(), Some(NewContent::Whole(_)))
     }
 
-    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
+    async fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Vec<Warning> {
         let tags = self.edits.as_ref().and_then(|edits| edits.tags.as_ref());
         let warning = tags.and_then(|tags| tags.warning(&tags_of(set)));
         warning.into_iter().collect()

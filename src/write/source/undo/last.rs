@@ -1,5 +1,7 @@
 //! Finds the last write of a session, and says how to redo what was just taken back.
 
+use std::collections::VecDeque;
+
 use time::OffsetDateTime;
 
 use crate::audit::{CallHistory, CallId, Client, Outcome};
@@ -95,9 +97,11 @@ async fn undo_before(
         return None;
     }
     let (past, owner) = (call.past, undo.owner.as_ref());
-    let own = undo.session.as_ref();
-    let own = own.map(|own| call.memory.own_writes.here(own));
-    let mut own = own.unwrap_or_default().into_iter();
+    let own = match &undo.session {
+        Some(session) => call.memory.own_writes.of(session).await,
+        None => VecDeque::new(),
+    };
+    let mut own = own.into_iter();
     let is_undo = |story: &CallHistory| is_in_force(story) && !story.undone_calls().is_empty();
     if let Some((newest, story)) = next_with_effect(past, owner, &mut own).await {
         return story.ok().filter(is_undo).map(|_| newest);
