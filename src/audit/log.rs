@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -78,6 +79,8 @@ pub struct LogParts {
     state: Arc<Turns<LogState>>,
     /// The reason the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
+    /// Number of times that others may have had what a run of this process held.
+    overtaken: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -171,6 +174,7 @@ impl AuditLog {
             },
             state: Arc::new(Turns::new(LogState::Fresh)),
             over: RwLock::default(),
+            overtaken: AtomicU64::new(0),
             wiki,
             place,
             pauses,
@@ -371,6 +375,12 @@ impl LogParts {
         Ok(self.leases.alone(&LeaseName::page(id), wait).await?)
     }
 
+    /// The number of times that a run of this process could not go on since others may have had what it
+    /// held: they may have settled what it had begun.
+    pub fn times_overtaken(&self) -> u64 {
+        self.overtaken.load(Ordering::Relaxed)
+    }
+
     /// Waits for the right to settle open attempts, which only one run has at a time among all that
     /// share the audit directory.
     ///
@@ -538,6 +548,9 @@ impl LogParts {
             other => other.clone(),
         };
         self.set_over(Some(why.clone()));
+        if why == AuditError::Overtaken {
+            self.overtaken.fetch_add(1, Ordering::Relaxed);
+        }
         let failed = LogState::Failed(why.clone(), None);
         if let LogState::Running(run) = mem::replace(state, failed) {
             *state = LogState::Failed(why, Some(run));

@@ -94,6 +94,15 @@ impl LocalStore {
         std::fs::write(self.root.join("remote"), "").map(|()| self)
     }
 
+    /// Says once that others may have what this process held, if a test has left a mark for it.
+    #[cfg(any(test, feature = "testing"))]
+    fn check_not_overtaken(&self) -> StoreResult<()> {
+        match std::fs::remove_file(self.root.join("overtaken")) {
+            Ok(()) => Err(StoreError::Overtaken),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// The names of the directories of a root that hold runs, in order.
     pub(super) fn wikis(root: &Path) -> Vec<String> {
         let entries = root.read_dir().into_iter().flatten().flatten();

@@ -180,6 +180,8 @@ impl RunWriter for OwnFile {
         let is_unpaused = until == Durability::SyncedUnlessPaused;
         let _held = is_unpaused.then(|| self.store.unpaused()).transpose()?;
         self.check_in_place()?;
+        #[cfg(any(test, feature = "testing"))]
+        self.store.check_not_overtaken()?;
         let written = self.file.0.write_all(lines);
         written.at(&self.path, "write a record")?;
         let length = u64::try_from(lines.len()).unwrap_or(u64::MAX);

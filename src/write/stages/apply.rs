@@ -11,7 +11,7 @@ use std::sync::Arc;
 mod back;
 mod ending;
 
-use crate::audit::{AuditResult, CallId, HeldProposal};
+use crate::audit::{AuditError, AuditResult, CallId, HeldProposal};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, Gated, MayGoBack, Permit, Refusal, TurnOf};
@@ -58,13 +58,17 @@ pub(crate) async fn in_its_own_task(
         record: job.record,
         progress: Arc::clone(&progress),
         family: job.family,
+        overtaken: context.audit.times_overtaken(),
     };
     let session = run.record.session().clone();
     let work = async move {
         // Before it is sent: `last` means no older one while it is under way.
         let own_writes = &run.context.memory.own_writes;
         own_writes.note(run.record.session(), set.id()).await;
-        let end = set.id().during(Box::pin(run.all(permits, &set))).await;
+        let mut end = set.id().during(Box::pin(run.all(permits, &set))).await;
+        if run.is_overtaken() {
+            end = SetEnd::Interrupted;
+        }
         run.end(end, job.proposal).await;
         if end == SetEnd::Applied {
             drafts::submitted(&run.context.audit, set.batch().draft).await;
@@ -120,6 +124,8 @@ struct Run {
     record: EntryBuilder,
     progress: SharedSetAnswer,
     family: Option<Arc<dyn Family>>,
+    /// The times that this server was overtaken before the set began.
+    overtaken: u64,
 }
 
 /// The part of a change that was sent.
@@ -233,6 +239,9 @@ impl Run {
         set: &ChangeSet,
         mut done: Vec<RollbackStep>,
     ) -> SetEnd {
+        if self.is_overtaken() {
+            return SetEnd::Interrupted;
+        }
         let keeps = set.batch().keeps_on_failure || set.batch().goes_on;
         match SetEnd::after(code, keeps, !done.is_empty()) {
             None => Box::pin(self.take_back(done)).await,
@@ -277,6 +286,12 @@ impl Run {
         lock::take(&self.context.audit, turn, self.context.patience.queueing).await
     }
 
+    /// True if this server held still for so long that others may have settled the set, and people decided
+    /// on it anew: nothing more of it is sent then, and nothing taken back.
+    fn is_overtaken(&self) -> bool {
+        self.context.audit.times_overtaken() != self.overtaken
+    }
+
     /// Sends one change. If the session knew its page, it knows the page as this change leaves it.
     async fn send(
         &self,
@@ -284,6 +299,10 @@ impl Run {
         record: &mut EntryBuilder,
         turn: &WriteLock,
     ) -> Result<Applied> {
+        // After its turn was taken, which is looked at again right before it is sent.
+        if self.is_overtaken() {
+            return Err(AuditError::Overtaken.into());
+        }
         let (context, change) = (&*self.context, permit.change());
         let knowing = context.knowing(record.session(), change, false).await;
         let checked = SetCheck {
@@ -327,6 +346,17 @@ impl Run {
         add_new(&mut progress.notes.warnings, notes.warnings);
     }
 
+    /// True if the end of the set is on record, once what its run left open is settled.
+    async fn has_end(&self) -> bool {
+        self.context.recovered().await;
+        if let Err(error) = self.context.recovered_since().await {
+            tracing::warn!(%error, "whether another server settled a set is not known");
+        }
+        let set = self.record.call().into();
+        let story = self.context.past.story(&set, None).await;
+        story.is_ok_and(|story| story.outcome.is_some())
+    }
+
     /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
     async fn end(&self, end: SetEnd, held: Option<HeldProposal>) {
         let is_any_there = {
@@ -334,11 +364,13 @@ impl Run {
             progress.members.iter().any(SetMember::is_there)
         };
         let (outcome, on_record) = end.outcomes(is_any_there);
-        let mut entry = self.record.end_of_set(on_record);
-        if end == SetEnd::Interrupted {
-            entry.decision = Some(INTERRUPTED.to_owned());
+        if !(self.is_overtaken() && self.has_end().await) {
+            let mut entry = self.record.end_of_set(on_record);
+            if end == SetEnd::Interrupted {
+                entry.decision = Some(INTERRUPTED.to_owned());
+            }
+            record_or_log(&self.context.audit, entry, "the end of a set").await;
         }
-        record_or_log(&self.context.audit, entry, "the end of a set").await;
         if let (SetEnd::Applied, Some(held)) = (end, held) {
             self.context.proposals.applied(held, &self.record).await;
         }

@@ -23,6 +23,9 @@ impl Run {
         let (mut halfway, mut backs) = (Halfway::new(), Vec::new());
         let mut end = SetEnd::TakenBack;
         for done in done.into_iter().rev() {
+            if self.is_overtaken() {
+                return SetEnd::Interrupted;
+            }
             let (place, call) = (done.place, done.call);
             match Box::pin(self.back(done, &mut halfway)).await {
                 Ok(Some(by)) => {

@@ -85,7 +85,9 @@ pub(super) fn failure_of(answer: &SetAnswer) -> Option<Failure> {
         ),
         SetOutcome::Interrupted => (
             Code::PartlyApplied,
-            format!("The server ended while the set was sent; {applied} of {all} changes stay."),
+            format!(
+                "The server ended, or stood still for long, while the set was sent; {applied} of {all} changes stay."
+            ),
         ),
     };
     let changes: Vec<_> = answer.members.iter().map(SetMember::as_detail).collect();

@@ -105,6 +105,7 @@ fn run(office: &Office) -> Run {
         record: record(&set),
         progress: Arc::new(Mutex::new(first)),
         family: None,
+        overtaken: 0,
     }
 }
 
