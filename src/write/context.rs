@@ -493,16 +493,17 @@ impl WriteContext {
         let Some(call) = self.memory.previews.used_by(&caller.session, token) else {
             return failure;
         };
-        let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
-        let (outcome, proposal) = match self.audit.calls.story(&call.into()).await {
-            Ok(story) if story.ending == CallOutcome::Refused => (Some(Outcome::NotApplied), None),
-            Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),
-            // The call of a set has no line of its own before the end of the set.
-            Err(CallHistoryError::NotFound) if is_set => (None, None),
+        let Some((mut outcome, mut is_set, proposal)) = self.became_of_call(call).await else {
             // Nothing is sent before its attempt is on record.
-            Err(CallHistoryError::NotFound) => return unrecorded(call),
-            Err(_) => (Some(Outcome::Unknown), None),
+            return unrecorded(call);
         };
+        // Its server may have ended before it did.
+        if outcome.is_none()
+            && self.recovered_since().await.is_ok()
+            && let Some(settled) = self.became_of_call(call).await
+        {
+            (outcome, is_set, _) = settled;
+        }
         if let Some(proposal) = proposal {
             return Failure::new(
                 Code::ConfirmExpired,
@@ -521,6 +522,24 @@ impl WriteContext {
             .hint(after_used(outcome, is_set))
             .detail("usedBy", call.to_string())
             .detail("outcome", told)
+    }
+
+    /// The outcome of a call so far, whether it is a set, and the proposal that it made; `None` if nothing
+    /// of it is on record.
+    async fn became_of_call(
+        &self,
+        call: CallId,
+    ) -> Option<(Option<Outcome>, bool, Option<String>)> {
+        let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
+        let (outcome, proposal) = match self.audit.calls.story(&call.into()).await {
+            Ok(story) if story.ending == CallOutcome::Refused => (Some(Outcome::NotApplied), None),
+            Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),
+            // The call of a set has no line of its own before the end of the set.
+            Err(CallHistoryError::NotFound) if is_set => (None, None),
+            Err(CallHistoryError::NotFound) => return None,
+            Err(_) => (Some(Outcome::Unknown), None),
+        };
+        Some((outcome, is_set, proposal))
     }
 
     /// Records a refusal. If that fails it is still a refusal: nothing was sent.

@@ -216,7 +216,7 @@ impl<'a> Pipeline<'a> {
         };
         let input = CheckInput {
             conflict: read.conflict,
-            said: self.request.said(call, &read.set),
+            said: self.request.said(call, &read.set).await,
             was_shown: route.was_shown(),
             asks_rights: check::asks_rights(&route, &read.set),
             beside: read.beside,
