@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::audit::{CallId, MAX_WHY, Outcome};
+use crate::audit::MAX_WHY;
 use crate::change::Warning;
 use crate::page::escaped;
 use crate::write::{Became, LinkedFrom, Notes, PROPOSED, PendingSet, SetAnswer, WAITS};
@@ -51,29 +51,38 @@ impl PendingAnswer {
             call_id: proposal.call.to_string(),
             ..Self::default()
         };
-        let attempt = if let Became::Waiting(attempt) = &became {
-            *attempt
-        } else {
-            None
-        };
+        let mut warnings = notes.warnings;
+        // What else its answer says.
+        warnings.retain(|warning| warning.code != PROPOSED && warning.code != WAITS);
+        if let Became::Waiting(attempt) = &became {
+            warnings.extend(attempt.clone());
+        }
         Ok(match became {
             Became::Applied(set) => return Err(*set),
             Became::Waiting(_) | Became::Applying { .. } => Self {
                 outcome: "waiting",
                 review: Some(review),
                 linked_from: notes.linked_from,
-                warnings: warnings(notes.warnings, attempt),
+                warnings,
                 replaces: notes.replaces.map(|id| id.to_string()),
                 hint: format!(
                     "{UNDECIDED} To hear what became of it, call again with confirm {id}."
                 ),
                 ..base
             },
-            Became::Rejected { decided, reason } => Self {
+            Became::Rejected {
+                decided,
+                reason,
+                made,
+            } => Self {
                 outcome: "rejected",
                 reason: Some(escaped(&reason, MAX_WHY)),
                 decided_at: Some(decided.into()),
-                hint: "Nothing was written. Do what the reason asks for, or tell the user; a changed write is a new call without confirm.".to_owned(),
+                hint: format!(
+                    "Nothing {}was written. Do what the reason asks for, or tell the user; a changed write is a new call without confirm.",
+                    made.as_ref().map_or("", |_| "more ")
+                ),
+                warnings: made.into_iter().collect(),
                 ..base
             },
             Became::Withdrawn(decided) => Self {
@@ -90,19 +99,6 @@ impl PendingAnswer {
             },
         })
     }
-}
-
-/// The warnings of a set that waits: what else its answer says is left out.
-fn warnings(mut said: Vec<Warning>, attempt: Option<(CallId, Outcome)>) -> Vec<Warning> {
-    said.retain(|warning| warning.code != PROPOSED && warning.code != WAITS);
-    said.extend(attempt.map(|attempt| Warning::new("tried", tried(attempt))));
-    said
-}
-
-/// The sentence about an attempt to apply a set that did not decide it.
-pub(super) fn tried((call, outcome): (CallId, Outcome)) -> String {
-    let outcome = outcome.as_str();
-    format!("a person tried to apply it with the call {call}: {outcome}.")
 }
 
 /// Number of changes in a set, if there are others beside the first.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::get_proposal::none;
 use super::output::written;
-use super::pending_answer::{UNDECIDED, tried};
+use super::pending_answer::UNDECIDED;
 use super::proposal_view::may_see;
 use super::write_output::WriteOutput;
 use crate::audit::{MAX_WHY, Proposal, ProposalId};
@@ -54,7 +54,7 @@ pub(crate) async fn task(
     let undecided = || format!("{UNDECIDED} People decide here: {}", left.review);
     let message = match &left.became {
         Became::Waiting(None) => undecided(),
-        Became::Waiting(Some(attempt)) => format!("{} Last, {}", undecided(), tried(*attempt)),
+        Became::Waiting(Some(last)) => format!("{} Last, {}", undecided(), last.message),
         Became::Applying { made } => {
             let all = left.proposal.changes().count();
             format!("It is being applied: {made} of {all} changes are made.")

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use crate::audit::{
     AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
 };
+use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
 use crate::gates::SessionId;
 use crate::notice::Invitation;
@@ -33,8 +34,8 @@ pub struct PendingSet {
 /// The state of a set that was left to people.
 #[derive(Debug)]
 pub enum Became {
-    /// Nobody has decided yet. A call of a person may have tried to apply it, with this outcome.
-    Waiting(Option<(CallId, Outcome)>),
+    /// Nobody has decided yet. A call of a person may have tried to apply it, or may have made some of it.
+    Waiting(Option<Warning>),
     /// A person is applying it: so many of its changes are made.
     Applying {
         /// Number of changes made.
@@ -48,6 +49,8 @@ pub enum Became {
         decided: Date,
         /// The reason, in the person's words.
         reason: String,
+        /// What was made of it before, and stays.
+        made: Option<Warning>,
     },
     /// A later set of the same session took its place.
     Replaced(ProposalId),
@@ -151,9 +154,13 @@ impl WriteContext {
                     let made = on_record.applied.len();
                     return Ok(Became::Applying { made });
                 }
+                let begun_by = self.proposals.begun_by(proposal).await?;
+                if let Some(begun) = Proposals::warned_of_earlier(proposal, &begun_by) {
+                    return Ok(Became::Waiting(Some(begun)));
+                }
                 let story = self.past.story(&CallSelector::from(call), None).await;
                 let outcome = story.ok().and_then(|story| story.outcome);
-                Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
+                Ok(Became::Waiting(outcome.map(|outcome| tried(call, outcome))))
             }
             ProposalState::Applied { applied_by, .. } => {
                 let set = self.past.change_set(*applied_by, None).await?;
@@ -170,9 +177,11 @@ impl WriteContext {
                 Ok(Became::Applied(Box::new(applied)))
             }
             ProposalState::Rejected { decided, reason } if is_on_record("rejected") => {
+                let begun_by = self.proposals.begun_by(proposal).await?;
                 Ok(Became::Rejected {
                     decided: decided.clone(),
                     reason: reason.clone(),
+                    made: Proposals::warned_of_earlier(proposal, &begun_by),
                 })
             }
             ProposalState::Replaced { replaced_by, .. } if is_on_record("replaced") => {
@@ -223,6 +232,13 @@ impl WriteContext {
             }
         }
     }
+}
+
+/// The warning that a call did not decide a set of one change.
+fn tried(call: CallId, outcome: Outcome) -> Warning {
+    let outcome = outcome.as_str();
+    let message = format!("a person tried to apply it with the call {call}: {outcome}.");
+    Warning::new("tried", message)
 }
 
 /// The failure if it is not told what an applied set did.
