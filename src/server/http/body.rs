@@ -17,6 +17,7 @@ use super::caller::HttpCaller;
 use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
 use super::scope;
+use super::shared_answers::Reply;
 
 const TOO_LARGE: HttpRefusal =
     HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
@@ -37,6 +38,8 @@ pub(super) struct Message {
     pub(super) id: Option<RequestId>,
     /// The name of the tool that it calls.
     pub(super) tool: String,
+    /// The answer to a request of a server, if it is one.
+    pub(super) reply: Option<Reply>,
 }
 
 impl Message {
@@ -56,8 +59,14 @@ impl Message {
                 ..HttpRefusal::bad_request(message)
             }
         })?;
-        let ClientJsonRpcMessage::Request(read) = read else {
-            return Ok(Self::default());
+        let read = match read {
+            ClientJsonRpcMessage::Request(read) => read,
+            other => {
+                return Ok(Self {
+                    reply: Reply::read(other),
+                    ..Self::default()
+                });
+            }
         };
         Ok(Self {
             method: read.request.method().to_owned(),
@@ -66,6 +75,7 @@ impl Message {
                 ClientRequest::CallToolRequest(call) => call.params.name.into_owned(),
                 _ => String::new(),
             },
+            reply: None,
         })
     }
 

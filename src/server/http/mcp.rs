@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header;
-use axum::response::Response;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::handler::server::ServerHandler;
@@ -23,8 +23,10 @@ use super::caller::{CALLER_KEY, HttpCaller};
 use super::concurrency::{ConcurrencyPermit, Places};
 use super::refusal::HttpRefusal;
 use super::sessions::{ActiveRequestGuard, McpSessions, SessionOwner};
+use super::shared_answers::{OwnedSession, SessionQuestions, SharedAnswers};
 use super::shared_sessions::SharedSessions;
 use super::state::HttpState;
+use crate::store::Store;
 
 /// rmcp's service, whatever handler answers.
 type Service = Box<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>;
@@ -34,6 +36,8 @@ pub(super) struct Mcp {
     pub(super) sessions: Arc<McpSessions>,
     pub(super) places: Arc<Places>,
     clients: Option<Arc<ClientRegistry>>,
+    /// Where other servers get answers to what this one asks.
+    answers: Option<Arc<SharedAnswers>>,
     with_sessions: Service,
     without_sessions: Service,
 }
@@ -47,7 +51,11 @@ impl Mcp {
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         stop: &CancellationToken,
     ) -> Self {
-        let sessions = Arc::new(McpSessions::new(&state.limits, shared_sessions(state)));
+        let store = shared_store(state);
+        let shared = store.clone().and_then(SharedSessions::new);
+        let sessions = Arc::new(McpSessions::new(&state.limits, shared));
+        let answers = store.filter(|_| sessions.shared.is_some());
+        let answers = answers.map(|store| SharedAnswers::new(store, Arc::clone(&sessions.open)));
         // Host, Origin and size are checked by layers, before a body is read.
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -74,6 +82,7 @@ impl Mcp {
             without_sessions: service(false),
             places: Arc::new(Places::new(&state.limits)),
             clients: state.clients.clone(),
+            answers: answers.map(Arc::new),
             sessions,
         }
     }
@@ -108,10 +117,10 @@ impl Mcp {
     }
 }
 
-/// The sessions that other servers go on with; all sites keep their state in one place.
-fn shared_sessions(state: &HttpState) -> Option<SharedSessions> {
+/// Where sessions lie that other servers go on with; all sites keep their state in one place.
+fn shared_store(state: &HttpState) -> Option<Arc<dyn Store>> {
     let app = state.sites.all().first().map(|site| site.app())?;
-    SharedSessions::new(app.desk.audit().home().shared())
+    Some(app.desk.audit().home().shared())
 }
 
 /// Answers a request that the layers let through.
@@ -121,11 +130,27 @@ pub(super) async fn answer(
 ) -> Result<Response, HttpRefusal> {
     let found = request.extensions_mut();
     let caller = found.remove::<Arc<HttpCaller>>();
-    let caller = Arc::unwrap_or_clone(caller.ok_or(HttpRefusal::BROKE_OFF)?);
+    let mut caller = Arc::unwrap_or_clone(caller.ok_or(HttpRefusal::BROKE_OFF)?);
     let mut place = found
         .remove::<Arc<ConcurrencyPermit>>()
         .ok_or(HttpRefusal::BROKE_OFF)?;
-    let message = found.remove::<Message>();
+    let mut message = found.remove::<Message>();
+    if let Some((answers, id)) = mcp.answers.as_ref().zip(caller.session.clone()) {
+        let session = OwnedSession {
+            id,
+            owner: caller.owner.clone(),
+        };
+        let reply = message.as_mut().and_then(|message| message.reply.take());
+        if let Some(reply) = reply
+            && answers.passes_on(&session, reply).await
+        {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        caller.context.questions = Some(Arc::new(SessionQuestions {
+            session,
+            answers: Arc::clone(answers),
+        }));
+    }
     // A request that listens may last for days: it is a stream, and no call under way.
     let is_listening = message.as_ref().is_some_and(Message::is_listening);
     if is_listening {

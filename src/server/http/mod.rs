@@ -24,6 +24,7 @@ mod router;
 mod scope;
 mod seal;
 mod sessions;
+mod shared_answers;
 mod shared_sessions;
 mod stall;
 mod state;

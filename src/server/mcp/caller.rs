@@ -10,6 +10,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
+use super::elicit::SharedQuestions;
 use super::result;
 use crate::audit::{Client, Proposal};
 use crate::error::Result;
@@ -53,6 +54,8 @@ pub(in crate::server) struct CallerContext {
     pub(in crate::server) later: Option<Arc<dyn CallerLookup>>,
     /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
+    /// Servers of which each may get what its person answers.
+    pub(in crate::server) questions: Option<Arc<dyn SharedQuestions>>,
     /// Held as long as the call is under way, even if its client hung up.
     pub(in crate::server) _held: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -71,6 +74,7 @@ impl CallerContext {
             called: None,
             later: None,
             review: None,
+            questions: None,
             _held: None,
         }
     }

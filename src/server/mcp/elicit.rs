@@ -5,10 +5,12 @@
 //! and that state.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rmcp::model::{
     CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult,
     ConstTitle, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -22,13 +24,31 @@ use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use super::caller::CallerContext;
+use crate::audit::MemoryId;
 use crate::gates::{ApprovalScope, Asked};
 use crate::notice::Invitation;
 use crate::write::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 
 /// The form's one member, and the name of the one question of a call.
 const ANSWER: &str = "answer";
+/// What stands before a question's name in that member where several servers ask in one session.
+const NAMED: &str = "answer_";
 const NO: &str = "no";
+
+/// Servers of one store, of which any may get the answer to a question that another asks.
+pub(in crate::server) trait SharedQuestions: fmt::Debug + Send + Sync {
+    /// Waits for the answer that another server gets to this request, and has it come as if it had come
+    /// here.
+    fn watch<'a>(&'a self, question: &'a str, id: &'a RequestId) -> BoxFuture<'a, Infallible>;
+}
+
+/// The name of the question that a result answers, where it has one.
+pub(in crate::server) fn question_of(result: &ElicitResult) -> Option<String> {
+    let members = result.content.as_ref()?.as_object()?;
+    let mut names = members.keys().filter_map(|name| name.strip_prefix(NAMED));
+    names.next().map(str::to_owned)
+}
 
 /// True if a client declares that it can ask its person.
 pub(in crate::server) fn asks(client: &ClientCapabilities) -> bool {
@@ -50,16 +70,17 @@ pub(in crate::server) fn asker(
     request: &CallToolRequestParams,
     arguments: &Map<String, Value>,
     context: &RequestContext<RoleServer>,
-    has_session: bool,
+    visit: &CallerContext,
 ) -> (Asker, mpsc::Receiver<HandedOut>) {
     let (handout, handed_out) = Handout::new();
     let version = context.protocol_version().unwrap_or_default();
-    let asker = if !can_ask(context, has_session) {
+    let asker = if !can_ask(context, visit.session.lasts()) {
         Asker::Nobody
     } else if version < ProtocolVersion::V_2026_07_28 {
         Asker::Within(Arc::new(ElicitationPeer {
             peer: context.peer.clone(),
             version,
+            shared: visit.questions.clone(),
         }))
     } else {
         let asked = Asked::new(request.name.clone(), arguments.clone());
@@ -74,7 +95,7 @@ pub(in crate::server) fn asker(
 /// The answer to a call that must be repeated with a person's answer. Its state is the question's name, which
 /// nobody can guess and which counts for its session and its call alone, and the time at which it ends.
 pub(in crate::server) fn input_required(handed_out: &HandedOut) -> InputRequiredResult {
-    let form = form(&handed_out.question, &ProtocolVersion::V_2026_07_28);
+    let form = form(&handed_out.question, ANSWER, &ProtocolVersion::V_2026_07_28);
     let ask = InputRequest::Elicitation(ElicitRequest::new(form));
     let end = OffsetDateTime::now_utc() + handed_out.limit;
     let state = format!("{}.{}", handed_out.name, end.unix_timestamp_nanos());
@@ -97,7 +118,7 @@ fn brought(request: &CallToolRequestParams, asked: Asked, state: &str) -> Asker 
             let result = response.and_then(|answer| serde_json::from_value(answer).ok());
             (
                 name,
-                result.map_or(PersonReply::Failed, |result| reply_of(&result)),
+                result.map_or(PersonReply::Failed, |result| reply_of(&result, ANSWER)),
             )
         }
     };
@@ -113,22 +134,36 @@ fn brought(request: &CallToolRequestParams, asked: Asked, state: &str) -> Asker 
 struct ElicitationPeer {
     peer: Peer<RoleServer>,
     version: ProtocolVersion,
+    /// Where another server may get the answer.
+    shared: Option<Arc<dyn SharedQuestions>>,
 }
 
 impl AskPerson for ElicitationPeer {
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>> {
         Box::pin(async move {
-            let form = form(&question, &self.version);
-            match answer_to(&self.peer, form).await {
-                Some(ClientResult::ElicitResult(result)) => reply_of(&result),
+            // The requests of two servers may have one id: the answer names the question.
+            let Ok(name) = MemoryId::new() else {
+                return PersonReply::Failed;
+            };
+            let name = name.to_string();
+            let shared = self.shared.as_deref().map(|shared| (shared, &*name));
+            let member = shared.map_or_else(|| ANSWER.to_owned(), |_| format!("{NAMED}{name}"));
+            let form = form(&question, &member, &self.version);
+            match answer_to(&self.peer, form, shared).await {
+                Some(ClientResult::ElicitResult(result)) => reply_of(&result, &member),
                 _ => PersonReply::Failed,
             }
         })
     }
 }
 
-/// Sends a client a question and waits for its answer; `None` if none comes.
-async fn answer_to(peer: &Peer<RoleServer>, question: ElicitRequestParams) -> Option<ClientResult> {
+/// Sends a client a question and waits for its answer, also at another server, where it has a name there;
+/// `None` if none comes.
+async fn answer_to(
+    peer: &Peer<RoleServer>,
+    question: ElicitRequestParams,
+    shared: Option<(&dyn SharedQuestions, &str)>,
+) -> Option<ClientResult> {
     let sent = peer.send_request_with_option(
         ServerRequest::ElicitRequest(ElicitRequest::new(question)),
         PeerRequestOptions::no_options(),
@@ -138,7 +173,17 @@ async fn answer_to(peer: &Peer<RoleServer>, question: ElicitRequestParams) -> Op
         peer: peer.clone(),
         question: Some(handle.id.clone()),
     };
-    let answer = handle.await_response().await;
+    let id = handle.id.clone();
+    let elsewhere = async {
+        match shared {
+            Some((shared, name)) => shared.watch(name, &id).await,
+            None => std::future::pending().await,
+        }
+    };
+    let answer = tokio::select! {
+        answer = handle.await_response() => answer,
+        never = elsewhere => match never {},
+    };
     open.question = None;
     answer.ok()
 }
@@ -156,7 +201,7 @@ pub(in crate::server) async fn invite(
             url: page,
             elicitation_id: id,
         };
-        if answer_to(peer, question).await.is_none() {
+        if answer_to(peer, question, None).await.is_none() {
             tracing::debug!("the client did not open the page of a decision");
         }
     }
@@ -201,8 +246,8 @@ impl Drop for PendingElicitation {
     }
 }
 
-/// The meaning of a client's result. Only an explicit yes is a yes.
-fn reply_of(result: &ElicitResult) -> PersonReply {
+/// The meaning of a client's result, by a member of its form. Only an explicit yes is a yes.
+fn reply_of(result: &ElicitResult, member: &str) -> PersonReply {
     match result.action {
         ElicitationAction::Accept => {}
         ElicitationAction::Decline => return PersonReply::No,
@@ -214,7 +259,7 @@ fn reply_of(result: &ElicitResult) -> PersonReply {
             .into_iter()
             .find(|it| it.as_str() == word)
     };
-    match content.and_then(|content| content.get(ANSWER)?.as_str()) {
+    match content.and_then(|content| content.get(member)?.as_str()) {
         Some(NO) => PersonReply::No,
         word => word
             .and_then(scope)
@@ -222,7 +267,7 @@ fn reply_of(result: &ElicitResult) -> PersonReply {
     }
 }
 
-fn form(question: &Question, version: &ProtocolVersion) -> ElicitRequestParams {
+fn form(question: &Question, member: &str, version: &ProtocolVersion) -> ElicitRequestParams {
     let mut choices: Vec<(&str, &str)> = question
         .scopes
         .iter()
@@ -250,8 +295,8 @@ fn form(question: &Question, version: &ProtocolVersion) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: question.message.clone(),
-        requested_schema: ElicitationSchema::new([(ANSWER.to_owned(), schema)].into())
-            .with_required(vec![ANSWER.to_owned()]),
+        requested_schema: ElicitationSchema::new([(member.to_owned(), schema)].into())
+            .with_required(vec![member.to_owned()]),
     }
 }
 

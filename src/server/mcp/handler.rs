@@ -154,12 +154,7 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = methods::arguments(&mut request, &context).await?;
-        let (asker, mut questions) = elicit::asker(
-            &request,
-            &arguments.members,
-            &context,
-            visit.session.lasts(),
-        );
+        let (asker, mut questions) = elicit::asker(&request, &arguments.members, &context, visit);
         tracing::debug!(request = ?context.id, "a call");
         let (progress, said) = watch::channel(Progress::default());
         let mut caller = visit.caller(tool, asker, &context);
@@ -181,7 +176,7 @@ impl Handler {
             never = progress::pass_on(&context, said) => match never {},
             // A read stops here; a write that was begun continues in its own task.
             () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("the call was cancelled; a write that was already sent continues and is recorded",
+                Err(ErrorData::internal_error("the call was cancelled; a write that was begun goes on, a set with all of its changes, and is recorded",
                     None,))
             }
         }
