@@ -30,6 +30,8 @@ pub(super) struct SessionOwner {
     pub(super) client: Option<String>,
     /// The last look at the store, where other servers know it, each of which may end it.
     shared: Option<Instant>,
+    /// The last try to let them know it.
+    tried: Instant,
 }
 
 impl SessionOwner {
@@ -39,6 +41,7 @@ impl SessionOwner {
             client: caller.counted().map(str::to_owned),
             name: caller.owner.clone(),
             shared: None,
+            tried: Instant::now(),
         }
     }
 }
@@ -115,12 +118,19 @@ impl McpSessions {
             owners
                 .get(id)
                 .filter(|own| own.name == owner)
-                .map(|own| own.shared)
+                .map(|own| (own.shared, own.tried))
         };
-        let Some(looked) = own else {
+        let Some((looked, tried)) = own else {
             return false;
         };
-        let (Some(shared), Some(looked)) = (&self.shared, looked) else {
+        let Some(shared) = &self.shared else {
+            return true;
+        };
+        let Some(looked) = looked else {
+            // The store was away when it began.
+            if tried.elapsed() >= LOOK {
+                self.keep(shared, id, owner).await;
+            }
             return true;
         };
         if looked.elapsed() < LOOK {
@@ -197,14 +207,20 @@ impl McpSessions {
             self.owners.lock().insert(id.into(), owner);
             // Others need not wait while it is kept.
             drop(turn);
-            if let Some(shared) = &self.shared
-                && shared.keep(id, &name).await
-                && let Some(own) = self.owners.lock().get_mut(id)
-            {
-                own.shared = Some(Instant::now());
+            if let Some(shared) = &self.shared {
+                self.keep(shared, id, &name).await;
             }
         }
         Ok(response)
+    }
+
+    /// Lets other servers know a session.
+    async fn keep(&self, shared: &SharedSessions, id: &str, owner: &str) {
+        let is_kept = shared.keep(id, owner).await;
+        if let Some(own) = self.owners.lock().get_mut(id) {
+            own.tried = Instant::now();
+            own.shared = is_kept.then_some(own.tried);
+        }
     }
 
     async fn has_room(&self, client: Option<&str>) -> Result<(), HttpRefusal> {
@@ -255,6 +271,7 @@ mod tests {
             name: "ci".to_owned(),
             client: None,
             shared,
+            tried: Instant::now(),
         }
     }
 
@@ -265,18 +282,7 @@ mod tests {
             McpSessions::new(&HttpLimits::default(), shared)
         };
         let [one, two] = [server(), server()];
-        let begun: SessionState = serde_json::from_value(json!({ "initialize_params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": { "name": "test", "version": "1" },
-        } }))
-        .unwrap();
-        let shared = one.shared.as_ref().unwrap();
-        shared.store("id", &begun).await.unwrap();
-        let response = Response::builder().header(SESSION, "id");
-        let response = response.body(Body::empty()).unwrap();
-        let opened = one.open_one(owner(None), async { response }).await;
-        assert!(opened.is_ok());
+        begin(&one).await;
         two.owners
             .lock()
             .insert("id".into(), owner(Some(Instant::now())));
@@ -286,9 +292,26 @@ mod tests {
         [one, two]
     }
 
+    /// A server begins a session.
+    async fn begin(server: &McpSessions) {
+        let begun: SessionState = serde_json::from_value(json!({ "initialize_params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        } }))
+        .unwrap();
+        let shared = server.shared.as_ref().unwrap();
+        shared.store("id", &begun).await.unwrap();
+        let response = Response::builder().header(SESSION, "id");
+        let response = response.body(Body::empty()).unwrap();
+        let opened = server.open_one(owner(None), async { response }).await;
+        assert!(opened.is_ok());
+    }
+
     /// As if the last look had been a second ago.
     fn look_again(server: &McpSessions) {
         for own in server.owners.lock().values_mut() {
+            own.tried = own.tried.checked_sub(LOOK).unwrap();
             own.shared = own.shared.and_then(|at| at.checked_sub(LOOK));
         }
     }
@@ -314,6 +337,26 @@ mod tests {
             assert!(!server.is_of("id", "ci").await);
             assert_eq!(server.owners.lock().len(), 0);
         }
+    }
+
+    #[tokio::test]
+    async fn a_session_that_began_while_the_store_was_away_is_known_to_the_others_later() {
+        let (dir, store) = store();
+        // A file where the directory of sessions should be.
+        let [one, two] = [(); 2].map(|()| {
+            let shared = SharedSessions::new(Arc::clone(&store));
+            McpSessions::new(&HttpLimits::default(), shared)
+        });
+        let in_the_way = dir.path().join("mcp-sessions");
+        std::fs::write(&in_the_way, "").unwrap();
+        begin(&one).await;
+        assert!(one.is_of("id", "ci").await);
+        std::fs::remove_file(&in_the_way).unwrap();
+        let shared = two.shared.as_ref().unwrap();
+        assert!(!shared.is_of("id", "ci").await.unwrap());
+        look_again(&one);
+        assert!(one.is_of("id", "ci").await);
+        assert!(shared.is_of("id", "ci").await.unwrap());
     }
 
     #[tokio::test]

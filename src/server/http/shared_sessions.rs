@@ -59,11 +59,13 @@ impl SharedSessions {
         })
     }
 
-    /// Keeps a session that has begun, for its owner; `false` if that fails, and it is known to this server alone.
+    /// Keeps a session that has begun, for its owner; `false` if that fails, and it is known to this server
+    /// alone, until it is kept.
     pub(super) async fn keep(&self, id: &str, owner: &str) -> bool {
         let Some(state) = self.beginning.lock().remove(id) else {
             return false;
         };
+        let later = state.clone();
         let document = SessionDocument {
             owner: digest(owner),
             begun: OffsetDateTime::now_utc().unix_timestamp(),
@@ -84,6 +86,10 @@ impl SharedSessions {
         let kept = kept.await;
         if let Err(error) = &kept {
             tracing::warn!(%error, "a session is known to this server alone");
+            let mut beginning = self.beginning.lock();
+            if beginning.len() < MOST {
+                beginning.insert(id.to_owned(), later);
+            }
         }
         kept.is_ok()
     }
@@ -149,6 +155,7 @@ impl SessionStore for SharedSessions {
     }
 
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
+        self.beginning.lock().remove(id);
         if let Some(name) = self.find(id).await? {
             on(&self.store, move |store| store.remove_document(KIND, &name)).await?;
             self.names.lock().remove(id);
