@@ -85,7 +85,7 @@ pub trait Family: Debug + Send + Sync {
     async fn children(&self) -> Vec<Child>;
 
     /// Takes so many of a delegate's changes, and only if it and its maker may still write. To be
-    /// asked right before something is sent or left open. Others take none.
+    /// asked right before something is sent or left open. Others take none, and have to be known still.
     ///
     /// # Errors
     /// `DELEGATION_DENIED`.

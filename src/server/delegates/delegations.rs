@@ -161,9 +161,12 @@ impl Family for Delegations {
     }
 
     async fn take(&self, changes: usize) -> Result<()> {
-        let (Some(clients), Some(_)) = (&self.clients, &self.client.bond) else {
+        let Some(clients) = &self.clients else {
             return Ok(());
         };
+        if self.client.bond.is_none() {
+            return self.maker(clients).map(drop);
+        }
         let member = clients.delegate(&self.by).await?;
         member.standing().ok_or_else(has_ended)?;
         if changes == 0 {

@@ -651,22 +651,25 @@ async fn a_maker_that_is_revoked_while_its_delegate_writes_ends_the_write() {
     assert!(mutations(&wiki).is_empty());
     assert_eq!(server.status(&delegate).await, 401);
 
-    // In the middle of a set: what was sent is taken back.
-    fs::write(names.path(), clients).unwrap();
+    // In the middle of a set: what was sent is taken back, of the maker's own as well.
+    fs::write(names.path(), &clients).unwrap();
     let delegate = agent(&server.delegate(&maker, wanted).await);
-    let bulk = json!({ "path": "docs", "addTags": ["seen"], "expectPages": 2 });
-    let mut confirmed = bulk.clone();
-    confirmed["confirm"] = server.call(&delegate, BULK, bulk).await.unwrap()["confirm"].clone();
-    let file = names.file();
-    wiki.before_next_mutation(move |_| file.remove("ci").unwrap());
-    let stopped = server.call(&delegate, BULK, confirmed).await;
-    let stopped = stopped.unwrap_err();
-    assert_eq!(stopped["code"], "NOT_APPLIED", "{stopped}");
-    let tags = wiki.with_store(|store| {
-        let pages = store.pages();
-        pages.flat_map(|page| page.tags.clone()).collect::<Vec<_>>()
-    });
-    assert!(tags.is_empty(), "{tags:?}");
+    for writer in [&delegate, &maker] {
+        fs::write(names.path(), &clients).unwrap();
+        let bulk = json!({ "path": "docs", "addTags": ["seen"], "expectPages": 2 });
+        let mut confirmed = bulk.clone();
+        confirmed["confirm"] = server.call(writer, BULK, bulk).await.unwrap()["confirm"].clone();
+        let file = names.file();
+        wiki.before_next_mutation(move |_| file.remove("ci").unwrap());
+        let stopped = server.call(writer, BULK, confirmed).await;
+        let stopped = stopped.unwrap_err();
+        assert_eq!(stopped["code"], "NOT_APPLIED", "{stopped}");
+        let tags = wiki.with_store(|store| {
+            let pages = store.pages();
+            pages.flat_map(|page| page.tags.clone()).collect::<Vec<_>>()
+        });
+        assert!(tags.is_empty(), "{tags:?}");
+    }
 }
 
 #[tokio::test]
