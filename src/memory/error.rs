@@ -35,7 +35,7 @@ pub enum MemoryError {
     #[error("the document {0} of the memories is damaged, or a newer version wrote it")]
     Damaged(String),
     /// The disk gave this error.
-    #[error("the files of the memories cannot be used: {0}")]
+    #[error("the memories cannot be read or written: {0}")]
     Io(io::ErrorKind),
     /// The change could not be put on record, so it was not made.
     #[error("{0}")]
@@ -59,7 +59,7 @@ impl MemoryError {
                 "look at memory_peer and its token, and at the peer's own log; what was exchanged stays, and another call goes on from there"
             }
             Self::NotOurs(_) | Self::Io(_) => {
-                "check the directory `memory` in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-gate doctor` names it"
+                "check where WIKI_STORE leads; on one machine the directory `memory` in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-gate doctor` names it"
             }
             Self::Damaged(_) => {
                 "restore it from a backup, on one machine the file of that name in the directory `memory`, which `wikijs-gate doctor` names, or move that away: its client begins anew then, and others keep theirs"

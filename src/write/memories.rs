@@ -268,8 +268,12 @@ impl WriteContext {
     /// The page with this id, if it may be read.
     async fn page_of(&self, id: i64) -> Result<MemoryPage> {
         let places = self.wiki.places_of(&HashSet::from([id])).await?;
-        let place = places.into_iter().next();
-        let (id, (locale, path)) = place.ok_or(crate::wiki::WikiError::NotFound)?;
+        if let Some((id, (locale, path))) = places.into_iter().next() {
+            return Ok(MemoryPage { id, locale, path });
+        }
+        // Another server may just have made it.
+        let page = self.wiki.page_by_id(id).await?;
+        let (locale, path) = (page.locale, page.path);
         Ok(MemoryPage { id, locale, path })
     }
 
