@@ -70,7 +70,7 @@ codes! {
     ConfirmRequired = "CONFIRM_REQUIRED", "Ask the user for the confirm token and pass it as confirm.";
     /// The confirm token is not the right one, or the call is not the one that was previewed or left to people; `details.differing` names its arguments that differ.
     ConfirmMismatch = "CONFIRM_MISMATCH", "Pass the right token; for a changed call, ask for a new preview by leaving confirm out.";
-    /// The preview's token is unknown to this session, older than ten minutes or used up.
+    /// The preview's token is unknown to this session, older than ten minutes, used up, or of other settings.
     ConfirmExpired = "CONFIRM_EXPIRED", "Call again with all arguments, without confirm, for a new preview and its token.";
     /// The person who was asked did not say yes, or nobody can be asked; `details.reason` says which.
     ApprovalDenied = "APPROVAL_DENIED", "Nothing was sent. Do not repeat the call unasked; talk to the user first.";

@@ -33,7 +33,7 @@ pub(super) fn uncounted(token: &str) -> Failure {
     }
     Failure::new(
         Code::ConfirmExpired,
-        "The confirm token is unknown to this session, older than ten minutes or already used.",
+        "The confirm token is unknown to this session, older than ten minutes, already used, or of a preview under other settings.",
     )
 }
 

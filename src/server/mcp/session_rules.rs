@@ -16,6 +16,8 @@ use crate::words::first_of;
 const MOST_NAMED: usize = 5;
 /// The reason nothing can be written in a pause.
 const PAUSED: &str = "an operator has paused all writes for now";
+/// The reason nothing can be written where a pause cannot be looked for.
+const PAUSE_UNKNOWN: &str = "whether an operator has paused all writes cannot be found out now";
 
 /// The terms of one session.
 #[derive(Debug)]
@@ -61,7 +63,7 @@ impl SessionRules {
             .filter(|tool| tool.can_write())
             .any(|tool: &ToolDefinition| visit.offers(tool));
         Self {
-            writes: Writes::new(&policy, pause.is_some(), has_tools, can_ask),
+            writes: Writes::new(&policy, pause.as_ref(), has_tools, can_ask),
             index: IndexState::new(visit),
             standing: visit.app.wiki.known_standing().or_else(|| {
                 let has_expired = visit.app.wiki.key().has_expired();
@@ -145,12 +147,16 @@ impl SessionRules {
 }
 
 impl Writes {
-    fn new(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
+    fn new(policy: &Policy, pause: Option<&Pause>, has_tools: bool, can_ask: bool) -> Self {
         if matches!(policy.writes, WritePolicy::Off) {
             return Self::Refused("the operator does not allow it");
         }
-        if is_paused {
-            return Self::Refused(PAUSED);
+        match pause {
+            None => {}
+            Some(Pause::Unreachable(_) | Pause::Unreadable(_)) => {
+                return Self::Refused(PAUSE_UNKNOWN);
+            }
+            Some(_) => return Self::Refused(PAUSED),
         }
         if !has_tools {
             return Self::Refused("no tool that writes is offered");

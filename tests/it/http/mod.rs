@@ -9,6 +9,7 @@ mod memory;
 mod messages;
 mod notify;
 mod people;
+mod replicas;
 mod roles;
 mod shares;
 mod traced;
