@@ -201,9 +201,11 @@ async fn the_used_token_of_a_set_whose_server_was_killed_says_what_became_of_it(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_set_of_which_a_killed_person_s_command_made_some_is_said_to_be_begun() {
     let ((wiki, faulty), dir) = (wiki().await, Arc::new(TempDir::new().unwrap()));
-    let review = |setup: Setup| setup.with("WIKI_CONFIRM", "review").in_dir(&dir);
-    let agent =
-        review(Setup::at(&faulty.address(), &wiki.keys().admin).toolsets("pages,drafts,proposals"));
+    let agent = Setup::at(&faulty.address(), &wiki.keys().admin);
+    let agent = agent.toolsets("pages,drafts,proposals").in_dir(&dir);
+    let mut agent = agent.with("WIKI_CONFIRM", "review");
+    // Its calls answer at once that they wait.
+    agent.thinking = Some(Duration::ZERO);
     let agent = agent.serve().await;
     let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&wiki, path));
     let proposed = call_ok(&agent, BULK, json!({ "ids": ids, "addTags": ["new"] })).await;
@@ -231,7 +233,7 @@ async fn a_set_of_which_a_killed_person_s_command_made_some_is_said_to_be_begun(
         &format!("made_before: {set} made some of it, or may have"),
     );
     lacks(&told, "tried");
-    let reject = ["proposals", "reject", id, "--why", "not so"];
+    let reject = ["proposals", "reject", id, "--keep-made", "--why", "not so"];
     let reject = Command::new(&reject).at(&faulty.address(), &wiki.keys().admin, dir.path());
     reject.writing().with("WIKI_CONFIRM", "review").good().await;
     let rejected = call_ok(&agent, BULK, json!({ "confirm": id })).await;
