@@ -4,7 +4,6 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -17,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(200);
 /// The pause between two plain lines, which stay.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
-/// The bar: how much of all, then how many of how many.
-const TEMPLATE: &str = "[{bar:30}] {msg}";
+/// The width of the bar.
+const BAR: usize = 30;
 
 /// A line on stderr that is written over, and gone at the end.
 #[derive(Debug)]
@@ -57,16 +56,13 @@ impl Drop for ProgressLine {
 
 /// Progress through a known number of steps.
 #[derive(Debug)]
-pub(super) struct StepProgress {
-    began: Instant,
-    shown: ProgressDisplay,
-}
+pub(super) struct StepProgress(Mutex<ProgressDisplay>);
 
 #[derive(Debug)]
 enum ProgressDisplay {
-    Bar(ProgressBar),
+    Bar(ProgressLine),
     /// The time at which the next plain line is due.
-    Lines(Mutex<Instant>),
+    Lines(Instant),
 }
 
 /// True if a line is due now; the next is due later then.
@@ -81,39 +77,20 @@ fn is_due(next: &mut Instant, now: Instant) -> bool {
 impl StepProgress {
     /// Nothing is shown before the first second has passed.
     pub(super) fn new() -> Self {
-        let began = Instant::now();
-        let shown = if print::can_overwrite() {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            // A template that is not understood leaves the usual bar.
-            if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-                bar.set_style(style.progress_chars("=> "));
-            }
-            ProgressDisplay::Bar(bar)
+        Self(Mutex::new(if print::can_overwrite() {
+            ProgressDisplay::Bar(ProgressLine::new())
         } else {
-            ProgressDisplay::Lines(Mutex::new(began + BETWEEN_LINES))
-        };
-        Self { began, shown }
+            ProgressDisplay::Lines(Instant::now() + BETWEEN_LINES)
+        }))
     }
 
     /// Says how many of how many steps are done, as in `7 of 9 pages read`.
     pub(super) fn at(&self, done: usize, of: usize, what: &str) {
-        let now = Instant::now();
         let said = || format!("{done} of {of} {what}");
-        match &self.shown {
-            ProgressDisplay::Bar(bar) if now - self.began >= PATIENCE => {
-                let count = |steps| u64::try_from(steps).unwrap_or(u64::MAX);
-                bar.set_length(count(of));
-                bar.set_message(said());
-                bar.set_position(count(done));
-                if bar.is_hidden() {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
-                    bar.tick();
-                }
-            }
-            ProgressDisplay::Bar(_) => {}
+        match &mut *self.0.lock() {
+            ProgressDisplay::Bar(line) => line.at(|| format!("{} {}", bar(done, of), said())),
             ProgressDisplay::Lines(next) => {
-                let mut next = next.lock();
-                if is_due(&mut next, now) {
+                if is_due(next, Instant::now()) {
                     print::note(&said());
                 }
             }
@@ -121,12 +98,14 @@ impl StepProgress {
     }
 }
 
-impl Drop for StepProgress {
-    fn drop(&mut self) {
-        if let ProgressDisplay::Bar(bar) = &self.shown {
-            bar.finish_and_clear();
-        }
+/// A bar that is as full as so many steps of all are done.
+fn bar(done: usize, of: usize) -> String {
+    let full = (done.saturating_mul(BAR) / of.max(1)).min(BAR);
+    let mut bar = "=".repeat(full);
+    if full < BAR {
+        bar.push('>');
     }
+    format!("[{bar:<BAR$}]")
 }
 
 /// Shows how far a set of many changes is.

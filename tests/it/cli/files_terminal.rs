@@ -131,7 +131,7 @@ async fn a_long_push_shows_a_bar_that_is_gone_at_the_end() {
     assert!(told.contains("] 1 of 3 changes applied"), "{told}");
     // The line of the bar is cleared before the answer.
     let bar = told.rfind("changes applied").unwrap();
-    let cleared = told.get(bar..).unwrap().find("\u{1b}[2K").unwrap();
+    let cleared = told.get(bar..).unwrap().find("\u{1b}[K").unwrap();
     assert!(
         bar + cleared < told.find("applied: update").unwrap(),
         "{told:?}"
