@@ -24,7 +24,7 @@ use super::proposals::named;
 use super::signals::Signals;
 use crate::audit::ClientId;
 use crate::cli::prelude::*;
-use crate::gates::PolicyLevel;
+use crate::gates::{Policy, PolicyLevel};
 use crate::hex;
 use crate::private_files;
 use crate::review::{
@@ -32,6 +32,7 @@ use crate::review::{
     router,
 };
 use crate::server::http::serve_routes;
+use crate::write::Timeouts;
 
 /// Programs that open a file in the user's browser.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
@@ -76,7 +77,7 @@ impl Authenticator for OperatorsDoor {
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    let app = start::app_for_page()?;
+    let app = start::app_of(Timeouts::default(), Policy::for_operator)?;
     let first = match arguments.id {
         Some(id) => named(&app, &[id]).await?.first().copied(),
         None => None,

@@ -118,15 +118,6 @@ pub(super) fn audit_log() -> Result<AuditLog, CommandError> {
     missing(&log).map_or(Ok(log), |message| Err(Exit::usage(message)))
 }
 
-/// The same with the address of its wiki.
-///
-/// # Errors
-/// As [`audit_log`].
-pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), CommandError> {
-    let log = audit_log()?;
-    Ok((log, audit_settings()?.base_url))
-}
-
 /// The same for a list: a missing log is empty, with a note. If only other wikis have logs, it is
 /// an error, since the settings are more likely wrong.
 ///
@@ -231,7 +222,11 @@ pub(super) fn warn_of_failover(settings: &[Settings]) {
     });
 }
 
-fn audit_settings() -> Result<AuditSettings, CommandError> {
+/// The wiki whose log is read, and its place.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn audit_settings() -> Result<AuditSettings, CommandError> {
     let settings = AuditSettings::read(&layers()?.source());
     settings.map_err(Exit::usage)
 }
@@ -358,23 +353,11 @@ pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, CommandErro
     })
 }
 
-/// The same for a page that answers while a set is being sent.
+/// The app of a command that waits so long, with the policy that `policy` makes of the settings'.
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
-pub(super) fn app_for_page() -> Result<Arc<App>, CommandError> {
-    app_of(Timeouts::default(), Policy::for_operator)
-}
-
-/// The same for a command whose changes are left for people to decide.
-///
-/// # Errors
-/// The setting that is missing or bad, with the exit code for it.
-pub(super) fn app_to_propose() -> Result<Arc<App>, CommandError> {
-    app_of(Timeouts::of_command(), Policy::to_propose)
-}
-
-fn app_of(
+pub(super) fn app_of(
     patience: Timeouts,
     policy: impl FnOnce(Policy) -> Policy,
 ) -> Result<Arc<App>, CommandError> {

@@ -30,7 +30,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    let (log, address) = start::audit_log_at()?;
+    let (log, address) = (start::audit_log()?, start::audit_settings()?.base_url);
     let mut progress = ProgressLine::new();
     let path = &arguments.html;
     let failed = |error: &std::io::Error| Exit::failed(file_faults::unwritten(path, error.kind()));

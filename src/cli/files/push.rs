@@ -7,8 +7,11 @@ use super::{Dir, NAMED, beside, list, open, tell_pulled, worked};
 use crate::audit::DraftChange;
 use crate::cli::prelude::*;
 use crate::files::{Folder, MAX_CHANGES, Ready, check_begun, settled};
+use crate::gates::Policy;
 use crate::page::Note;
-use crate::write::{AppliedWrite, Caller, InteractiveOutcome, Push, SetOutcome, WriteRequest};
+use crate::write::{
+    AppliedWrite, Caller, InteractiveOutcome, Push, SetOutcome, Timeouts, WriteRequest,
+};
 
 /// Arguments of `files push`.
 #[derive(Debug, clap::Args)]
@@ -45,7 +48,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         print::check_can_ask(is_json, first)?;
     }
     let app = if arguments.propose {
-        start::app_to_propose()?
+        start::app_of(Timeouts::of_command(), Policy::to_propose)?
     } else if arguments.yes {
         start::app_unattended(false)?
     } else {

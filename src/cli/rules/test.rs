@@ -59,7 +59,7 @@ struct RuleTestResult {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    let (log, wiki) = start::audit_log_at()?;
+    let (log, wiki) = (start::audit_log()?, start::audit_settings()?.base_url);
     let rules = tables()?.rules;
     let replay = Replay {
         log: &log,

@@ -411,8 +411,8 @@ fn only_servers_answer_while_a_set_is_being_sent() {
     // The page of `review` goes on when a request has ended.
     let expected = [
         "src/cli/config/check.rs",
+        "src/cli/review.rs",
         "src/cli/serve.rs",
-        "src/cli/start.rs",
         "src/server/reload.rs",
         "src/write/testing.rs",
     ];
