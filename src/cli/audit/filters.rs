@@ -9,7 +9,7 @@ use crate::gates::Gate;
 use crate::nearest::{did_you_mean, nearest};
 use crate::page::Prefix;
 use crate::tools::{Registry, ToolSelection, Toolset};
-use crate::words::{joined, one_of as word_of};
+use crate::words::{joined, one_of as word_of, words_of};
 
 /// Flags that select calls; each further flag narrows the selection.
 #[derive(Debug, clap::Args)]
@@ -35,12 +35,12 @@ pub(super) struct Filters {
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// Last decided by this gate, such as enabled, paths, confirm or operator
-    #[arg(long, value_name = "NAME", value_parser = one_of(gates, gate), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(|| words_of(&Gate::ALL, Gate::as_str), gate), hide_possible_values = true)]
     gate: Option<Gate>,
     /// Of this set of changes, named by its id or four or more of its first characters
     #[arg(long, value_name = "ID", value_parser = set)]
     set: Option<String>,
-    #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true, help = of_outcome())]
+    #[arg(long, value_name = "WORD", value_parser = one_of(endings, |word| word_of(word, &CallOutcome::ALL, CallOutcome::as_str)), hide_possible_values = true, help = of_outcome())]
     outcome: Option<CallOutcome>,
 }
 
@@ -89,12 +89,8 @@ fn commands() -> [&'static str; RecordedCommand::ALL.len()] {
     RecordedCommand::ALL.map(RecordedCommand::as_str)
 }
 
-fn gates() -> Vec<&'static str> {
-    Gate::ALL.map(Gate::as_str).to_vec()
-}
-
 fn endings() -> Vec<&'static str> {
-    CallOutcome::ALL.map(CallOutcome::as_str).to_vec()
+    words_of(&CallOutcome::ALL, CallOutcome::as_str)
 }
 
 /// A tool of ours, or a command that writes.
@@ -129,7 +125,7 @@ fn set(word: &str) -> Result<String, String> {
 
 fn gate(word: &str) -> Result<Gate, String> {
     word_of(word, &Gate::ALL, Gate::as_str).map_err(|fault| {
-        let meant = did_you_mean(nearest(word, Gate::ALL.map(Gate::as_str), 0.8));
+        let meant = did_you_mean(nearest(word, words_of(&Gate::ALL, Gate::as_str), 0.8));
         format!("{fault}{meant}")
     })
 }
@@ -143,8 +139,4 @@ fn of_operation() -> String {
 fn of_outcome() -> String {
     let words = endings().into_iter().map(|word| format!("`{word}`"));
     format!("With this outcome: {}", joined(words, "or"))
-}
-
-fn ending(word: &str) -> Result<CallOutcome, String> {
-    word_of(word, &CallOutcome::ALL, CallOutcome::as_str)
 }
