@@ -1,20 +1,10 @@
 //! The story: what an agent does, what the gates answer, what is recorded.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the story damages a log to show that it is found out"
-)]
-
-use std::io::BufReader;
-use std::path::Path;
-
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::{CommandResult, Embedded, Exit, Signals};
-use crate::audit::Record;
-use crate::audit::entry::chain;
+use crate::audit::{Against, AuditError, AuditLog, Record};
 use crate::cli::prelude::*;
 
 const PAGE: &str = "releases/2-4";
@@ -224,30 +214,17 @@ impl Story<'_> {
 
     fn on_record(&mut self) -> Result<(), String> {
         self.step("What the audit log says: every refusal, the preview, the attempt before it was sent, its outcome")?;
-        let runs: Vec<_> = files(self.embedded.dir.path())
-            .into_iter()
-            .flat_map(|dir| files(&dir.join("runs")))
-            .collect();
-        let mut events = Vec::new();
-        for run in &runs {
-            let open = || {
-                std::fs::File::open(run)
-                    .map(BufReader::new)
-                    .map_err(|error| error.to_string())
-            };
-            chain::verify(open()?).map_err(|broken| broken.to_string())?;
-            let lines = std::fs::read(run).map_err(|error| error.to_string())?;
-            for line in lines
-                .split(|byte| *byte == b'\n')
-                .filter(|line| !line.is_empty())
-            {
-                let record = Record::parse(line).map_err(|_| "a line that is no record")?;
-                if record.tool.is_some() {
-                    events.push(record);
-                }
-            }
+        let settings = self.embedded.settings();
+        let settings = settings.map_err(|error| error.message)?;
+        let log = AuditLog::new(settings.store, &settings.wiki.name);
+        let unread = |error: AuditError| error.to_string();
+        let checked = log.upkeep.verify(&Against::default(), |_, _| {});
+        let checked = checked.map_err(unread)?;
+        if let Some(finding) = checked.wrong.first() {
+            return Err(finding.to_string());
         }
-        events.sort_by(|a: &Record, b| a.time.cmp(&b.time));
+        let (mut events, _) = log.runs.tail(usize::MAX).map_err(unread)?;
+        events.retain(|record| record.tool.is_some());
         for record in &events {
             show(&record_line(record));
         }
@@ -255,7 +232,7 @@ impl Story<'_> {
         if names != ["refusal", "preview", "refusal", "attempt", "outcome"] {
             return Err(format!("the log says {names:?}"));
         }
-        let told = format!("{} runs, both chains verified", runs.len());
+        let told = format!("{} runs, both chains verified", checked.runs.len());
         show(&print::painted(&told, Paint::Dim));
         Ok(())
     }
@@ -354,12 +331,4 @@ fn record_line(record: &Record) -> String {
     )
     .trim_end()
     .to_owned()
-}
-
-fn files(dir: &Path) -> Vec<std::path::PathBuf> {
-    std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect()
 }
