@@ -13,7 +13,7 @@ use crate::cli::prelude::*;
 use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
 use crate::server::{
-    Collector, Reload, Site, Sites, Unasked, check_sites, serve_sites, serve_stdio,
+    Collector, Handler, ManySites, Reload, Site, Sites, Unasked, check_sites, serve_stdio,
     serve_tools_alone,
 };
 use crate::site::SiteName;
@@ -192,9 +192,9 @@ async fn serve(
             let own = Arc::clone(&sites);
             signals.at_end(move || own.close());
             let served = if has_many {
-                serve_sites(sites, stop).await
+                serve_stdio(sites, ManySites::new, stop).await
             } else {
-                serve_stdio(sites, stop).await
+                serve_stdio(sites, Handler::alone, stop).await
             };
             served.map_err(Exit::failed)?;
         }

@@ -30,4 +30,4 @@ pub use own_tools::Unasked;
 pub use reload::Reload;
 pub use settings_digest::settings_digest;
 pub use site::{Site, Sites};
-pub use stdio::serve::{StdioEnd, serve_sites, serve_stdio, serve_tools_alone};
+pub use stdio::serve::{serve_stdio, serve_tools_alone};

@@ -8,30 +8,19 @@ use parking_lot::Mutex;
 use rmcp::ServiceExt;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId};
-use rmcp::service::{
-    QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
-};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::super::Sites;
 use super::super::without_wiki::WithoutWiki;
-use super::super::{Handler, ManySites, Sites};
 use super::framing::{LineFramer, PayloadSlot};
 use crate::config::CommandLineSettings;
 use crate::gates::SessionId;
 use crate::tools::Registry;
-
-/// The way a server ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StdioEnd {
-    /// The client closed stdin.
-    ByClient,
-    /// The token was cancelled, for example by a signal.
-    ByToken,
-}
 
 /// Time for which calls under way may still be answered after the client closed stdin. A client
 /// that sends everything and closes stdin wants its answers, but a slow wiki must not keep an
@@ -51,13 +40,17 @@ const MANY_ANSWERS: usize = 64;
 /// After this time reading continues nevertheless: the client may have closed stdin.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Serves until stdin closes or `stop` is cancelled, then lets writes under way finish and
-/// closes the audit log.
+/// Serves one client by the handler that `handler` makes until stdin closes or `stop` is cancelled,
+/// then lets writes under way finish and closes the audit log.
 ///
 /// # Errors
 /// One sentence, where the handshake fails for another reason than an early end.
-pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
-    let handler = Handler::alone(Arc::clone(&sites), session(&sites)?);
+pub async fn serve_stdio<H: ServerHandler>(
+    sites: Arc<Sites>,
+    handler: fn(Arc<Sites>, SessionId) -> H,
+    stop: CancellationToken,
+) -> Result<(), String> {
+    let handler = handler(Arc::clone(&sites), session(&sites)?);
     let ended = answer(handler, stop).await;
     sites.finish().await;
     ended
@@ -76,17 +69,6 @@ fn session(sites: &Sites) -> Result<SessionId, String> {
     Ok(SessionId::new(format!("stdio/{own:016x}")))
 }
 
-/// Serves several wikis to one client, each tool once a site, as [`serve_stdio`] does one.
-///
-/// # Errors
-/// As [`serve_stdio`].
-pub async fn serve_sites(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
-    let handler = ManySites::new(Arc::clone(&sites), session(&sites)?);
-    let ended = answer(handler, stop).await;
-    sites.finish().await;
-    ended
-}
-
 /// Serves the list of tools without a wiki until stdin closes or `stop` is cancelled; each call is
 /// answered with the settings that are missing, looked for by the command line `given`.
 ///
@@ -97,7 +79,7 @@ pub async fn serve_tools_alone(
     missing: Vec<&'static str>,
     given: CommandLineSettings,
     stop: CancellationToken,
-) -> Result<StdioEnd, String> {
+) -> Result<(), String> {
     let handler = WithoutWiki {
         tools,
         missing,
@@ -107,7 +89,7 @@ pub async fn serve_tools_alone(
 }
 
 /// Answers the only client of stdin and stdout.
-async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<StdioEnd, String> {
+async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<(), String> {
     // A token of its own, since the service cancels it at its end and `stop` is only for signals.
     let connection = stop.child_token();
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
@@ -134,13 +116,11 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
         .await
     {
         Ok(running) => match running.waiting().await {
-            Ok(QuitReason::Cancelled) if stop.is_cancelled() => Ok(StdioEnd::ByToken),
-            Ok(_) => Ok(StdioEnd::ByClient),
+            Ok(_) => Ok(()),
             Err(error) => Err(format!("the server broke off: {error}")),
         },
-        Err(ServerInitializeError::Cancelled) if stop.is_cancelled() => Ok(StdioEnd::ByToken),
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
-            Ok(StdioEnd::ByClient)
+            Ok(())
         }
         Err(error) => Err(format!("the handshake failed: {error}")),
     };
