@@ -11,7 +11,6 @@ use super::mcp::caller::CallerContext;
 use super::{App, Unasked, mirroring};
 use crate::gates::SessionId;
 use crate::site::SiteName;
-use crate::tools::Registry;
 
 /// The most sessions and requests of one site that are told of changed tools.
 const MOST_TOLD: usize = 1_024;
@@ -24,14 +23,9 @@ pub struct Site {
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
     told: Mutex<Vec<ToolListener>>,
-    /// The digest of what bounds a caller, and of which app, tools and key it is.
-    pub(super) bounds: Mutex<Option<KnownBounds>>,
     /// True once its work in the background has begun.
     has_begun: AtomicBool,
 }
-
-/// The digest of what bounds a caller under an app with these tools and the key of this generation.
-type KnownBounds = (Weak<App>, Weak<Registry>, u64, String);
 
 /// A listener to changes of its tools.
 #[derive(Debug)]
@@ -82,7 +76,6 @@ impl Site {
             name,
             app: RwLock::new(app.into()),
             told: Mutex::default(),
-            bounds: Mutex::default(),
             has_begun: AtomicBool::default(),
         })
     }
