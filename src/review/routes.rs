@@ -155,15 +155,16 @@ async fn show_new_text(
     let left_out = FormFields::of_query(uri.query()).numbers("leave_out");
     let back = with_left_out(&format!("{id}#change-{number}"), &left_out);
     let bench = &visitor.reviewer.bench;
-    let text = bench
+    let new = bench
         .desk
-        .new_text(&seen.review.proposal, number)
+        .new_state(&seen.review.proposal, number)
         .await
         .map_err(failed)?;
-    let (one, editor, content) = text.ok_or_else(no_set)?;
+    let (one, after) = new.ok_or_else(no_set)?;
     let address = bench.wiki.page_url(&one.locale, &one.path);
     let base = address.clone();
-    let shown = crate::blocking::run(move || rendered::rendered(&editor, &content, &base));
+    let shown =
+        crate::blocking::run(move || rendered::rendered(&after.editor, &after.content, &base));
     let shown = shown
         .await
         .ok_or_else(|| broken("The text could not be rendered."))?;

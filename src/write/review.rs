@@ -8,7 +8,7 @@ use crate::audit::{
 use crate::change::{Change, Risk, Warning};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
-use crate::page::{Attached, Blob, check_asset, is_picture, mime_of};
+use crate::page::{Attached, Blob, PageState, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
 use crate::view::ChangeView;
 use crate::wiki::aside;
@@ -329,22 +329,21 @@ impl WriteContext {
         links_left_without(&self.wiki, changes, leave_out).await
     }
 
-    /// The editor and the new text of one change of a proposal, by its number from 0; `None` of a
-    /// delete, and where there is no such change.
+    /// One change of a proposal, by its number from 0, and what its page becomes; `None` of a delete,
+    /// and where there is no such change.
     ///
     /// # Errors
     /// Whatever keeps it from being seen.
-    pub async fn new_text(
+    pub async fn new_state(
         &self,
         proposal: &Proposal,
         number: usize,
-    ) -> Result<Option<(ProposedChange, String, String)>> {
+    ) -> Result<Option<(ProposedChange, PageState)>> {
         let Some(one) = proposal.changes().nth(number) else {
             return Ok(None);
         };
         let change = self.proposals.change_of(one, proposal.key).await?;
-        let after = change.after();
-        Ok(after.map(|after| (one.clone(), after.editor.clone(), after.content.clone())))
+        Ok(change.after().map(|after| (one.clone(), after.clone())))
     }
 
     /// The image that one change of a proposal uploads, by its number from 0; `None` if it uploads
@@ -357,15 +356,11 @@ impl WriteContext {
         proposal: &Proposal,
         number: usize,
     ) -> Result<Option<(&'static str, Blob)>> {
-        let Some(one) = proposal.changes().nth(number) else {
-            return Ok(None);
-        };
-        let change = self.proposals.change_of(one, proposal.key).await?;
-        let after = change.after();
-        Ok(after.and_then(|after| match &after.thing {
+        let new = self.new_state(proposal, number).await?;
+        Ok(new.and_then(|(_, after)| match after.thing {
             Some(Attached::Asset(asset)) if is_picture(&after.path) => {
                 check_asset(&after.path, asset.bytes.as_bytes()).ok()?;
-                Some((mime_of(&after.path), asset.bytes.clone()))
+                Some((mime_of(&after.path), asset.bytes))
             }
             _ => None,
         }))
