@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use time::OffsetDateTime;
-
 use crate::audit::{
     ApprovalId, AuditEntry, AuditEvent, AuditLog, AuditResult, CallHistory, CallId, DraftName,
     Exclusions, KeyDigest, OTHER, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
@@ -290,7 +288,7 @@ impl EntryBuilder {
             v: Proposal::VERSION,
             id,
             state: ProposalState::Open,
-            created: now(),
+            created: Date::now(),
             call: self.entry.call,
             tool: self.entry.tool.clone().unwrap_or_default(),
             arguments: self.asked.as_ref().map(Asked::digests).unwrap_or_default(),
@@ -512,11 +510,6 @@ pub(crate) async fn record_or_log(audit: &AuditLog, entry: AuditEntry, what: &st
         tracing::error!(%error, %call, "{what} could not be put on record");
     }
     recorded.is_ok()
-}
-
-/// Now, in the wiki's date format.
-pub(super) fn now() -> Date {
-    Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
 /// True if an outcome's record keeps the page that was found, because it is not as promised.

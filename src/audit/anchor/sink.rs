@@ -16,14 +16,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 use tokio::sync::Mutex as Turn;
 
-use super::super::entry::members::format_time;
 use super::super::run::heads;
 use super::super::{AuditLayout, FileHead, RunId, SigningKey};
 use super::line::{self, Anchor};
 use crate::checks::{self, CheckCommand};
+use crate::page::Date;
 use crate::private_files;
 use crate::store::{DocumentKind, Store, StoreResult};
 
@@ -185,7 +184,7 @@ impl Anchoring {
             let heads = now.iter().map(|(head, _)| head.clone()).collect();
             let anchor = Anchor {
                 v: line::VERSION,
-                time: format_time(OffsetDateTime::now_utc()),
+                time: Date::now().into(),
                 wiki: self.wiki.clone(),
                 run,
                 seq: made.seq.saturating_add(1),
@@ -223,9 +222,8 @@ impl Anchoring {
                     tracing::error!("audit: heads cannot be anchored: {why}");
                 }
                 let since = fault.take().map(|fault| fault.since);
-                let now = || format_time(OffsetDateTime::now_utc());
                 let told = AnchorFault {
-                    since: since.unwrap_or_else(now),
+                    since: since.unwrap_or_else(|| Date::now().into()),
                     why: why.clone(),
                 };
                 if let Ok(text) = serde_json::to_vec(&told) {

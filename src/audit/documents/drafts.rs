@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use time::OffsetDateTime;
-
 use super::super::{
     AuditError, AuditLayout, AuditResult, Draft, DraftChange, DraftId, DraftName, DraftOwner,
     blocking,
@@ -206,7 +204,7 @@ impl HeldDraft {
 
     async fn changed(mut self) -> AuditResult<Draft> {
         self.draft.revision = self.draft.revision.saturating_add(1);
-        self.draft.changed = now();
+        self.draft.changed = Date::now();
         blocking(move || {
             write(&self.place, &self.name, &self.draft, self.lease.fence())?;
             Ok(self.draft)
@@ -226,10 +224,6 @@ impl HeldDraft {
         })
         .await
     }
-}
-
-fn now() -> Date {
-    Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
 /// A new draft without changes, by its document; or the one that another call has begun.
@@ -253,8 +247,8 @@ fn begin(
         id: DraftId::new()?,
         name: name.clone(),
         owner: owner.clone(),
-        created: now(),
-        changed: now(),
+        created: Date::now(),
+        changed: Date::now(),
         revision: 0,
         changes: Vec::new(),
     };

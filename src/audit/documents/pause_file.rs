@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 
 use super::super::Actor;
 use crate::page::Date;
@@ -69,7 +68,7 @@ impl PauseInfo {
     /// A pause from now on.
     pub fn now(by: Actor, reason: String) -> Self {
         Self {
-            since: Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default(),
+            since: Date::now(),
             by,
             reason,
         }

@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use time::macros::format_description;
 
 use super::super::{
     Actor, ApprovalId, AuditEvent, CallId, Client, FileHead, KeptState, KeyDigest, LineHash,
@@ -41,13 +40,6 @@ pub(in crate::audit) struct RecordStamp<'a> {
     pub(in crate::audit) wiki: &'a str,
     pub(in crate::audit) site: Option<&'a SiteName>,
     pub(in crate::audit) prev: LineHash,
-}
-
-pub(in crate::audit) fn format_time(time: OffsetDateTime) -> String {
-    let form =
-        format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
-    // The format is a constant of ours, so this does not fail.
-    time.format(form).unwrap_or_default()
 }
 
 /// Makes both types out of one list: who called, then what the call was about.
@@ -181,7 +173,7 @@ macro_rules! members {
                 Self {
                     v: VERSION,
                     seq: stamp.seq,
-                    time: format_time(stamp.time),
+                    time: Date::from_instant(stamp.time).unwrap_or_default().into(),
                     run: stamp.run,
                     number: None,
                     call: None,

@@ -62,6 +62,13 @@ pub struct CallHistory {
     pub after: Option<KeptState>,
 }
 
+/// The place of a call or group in a list: its time and its id.
+pub(super) type CallSortKey = (Option<OffsetDateTime>, CallId);
+
+pub(super) fn sort_key(call: &CallHistory) -> CallSortKey {
+    (call.began, call.call)
+}
+
 impl CallHistory {
     /// Reads the records of a call, which are in order.
     pub fn new(call: CallId, records: Vec<Record>, is_cut: bool) -> Self {

@@ -17,7 +17,7 @@ use super::super::{
     CallStats, Record, blocking,
 };
 use super::call::story_of;
-use super::call_history::CallRecords;
+use super::call_history::{CallRecords, CallSortKey, sort_key};
 use super::filter::is_about;
 use super::steps::StepOutcomes;
 use super::undo_index::UndoIndex;
@@ -38,13 +38,6 @@ pub struct Latest {
     pub older: u64,
 }
 
-/// The sort key of calls.
-type CallSortKey = (Option<OffsetDateTime>, CallId);
-
-fn key(call: &CallHistory) -> CallSortKey {
-    (call.began, call.call)
-}
-
 impl Latest {
     /// Room for as many.
     pub const fn new(room: usize) -> Self {
@@ -57,7 +50,7 @@ impl Latest {
 
     /// Adds a call; the oldest is dropped if there is no room.
     pub fn add(&mut self, call: CallHistory) {
-        self.calls.insert(key(&call), call);
+        self.calls.insert(sort_key(&call), call);
         if self.calls.len() > self.room {
             self.calls.pop_first();
             self.older = self.older.saturating_add(1);
@@ -211,7 +204,7 @@ impl CallReader {
         before: Option<&CallHistory>,
         room: usize,
     ) -> AuditResult<(Latest, u64)> {
-        let before = before.map(key);
+        let before = before.map(sort_key);
         if let Some(range) = filter.range() {
             let place = |(began, call): CallSortKey| (nanoseconds(began), call.as_number());
             let before = before.map_or(range.before, place);
@@ -222,7 +215,7 @@ impl CallReader {
         }
         let mut latest = Latest::new(room);
         let unreadable = each_selected(self, filter, |call| {
-            if before.is_none_or(|before| key(&call) < before) {
+            if before.is_none_or(|before| sort_key(&call) < before) {
                 latest.add(call);
             }
         })?;

@@ -8,8 +8,9 @@ use super::super::{
     ApprovalId, AuditEvent, AuditResult, CallFilter, CallHistory, CallId, CallOutcome, CallReader,
     Exclusions, ProposalId, Record, Subject, blocking, runs, scan,
 };
+use super::call_history::{CallSortKey, sort_key};
 use super::spent_approval::SpendingCalls;
-use survey::{GroupSortKey, key, own_group};
+use survey::own_group;
 
 mod survey;
 
@@ -159,8 +160,8 @@ impl CallGroup {
     }
 
     /// Time and id of its newest call.
-    fn newest(&self) -> Option<GroupSortKey> {
-        self.all().map(key).max()
+    fn newest(&self) -> Option<CallSortKey> {
+        self.all().map(sort_key).max()
     }
 }
 
@@ -214,7 +215,7 @@ impl CallReader {
                 each(&call);
             }
         })?;
-        let (page, older) = survey.newest(before.map(key), room.groups);
+        let (page, older) = survey.newest(before.map(sort_key), room.groups);
         let mut gathered = Gathered::new(page.iter().map(|(_, group)| *group), room.changes);
         if !gathered.groups.is_empty() {
             self.each(|call| {
@@ -406,7 +407,9 @@ impl Gathered {
         } else {
             group.calls.push(call);
             if group.calls.len() > MOST_CALLS {
-                group.calls.sort_by_key(|call| std::cmp::Reverse(key(call)));
+                group
+                    .calls
+                    .sort_by_key(|call| std::cmp::Reverse(sort_key(call)));
                 group.calls.truncate(MOST_CALLS);
             }
         }
@@ -416,8 +419,10 @@ impl Gathered {
         let mut groups: Vec<CallGroup> = self.groups.into_values().collect();
         groups.retain(|group| group.head().is_some());
         for group in &mut groups {
-            group.calls.sort_by_key(|call| std::cmp::Reverse(key(call)));
-            group.changes.sort_by_key(key);
+            group
+                .calls
+                .sort_by_key(|call| std::cmp::Reverse(sort_key(call)));
+            group.changes.sort_by_key(sort_key);
         }
         groups.sort_by_key(|group| std::cmp::Reverse(group.newest()));
         groups

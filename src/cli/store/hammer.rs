@@ -271,7 +271,7 @@ impl HammerWriter {
     /// Puts the making of a proposal on record, and keeps its document.
     async fn propose(&mut self, number: u32, [before, after]: [KeptState; 2]) -> AuditResult<()> {
         let (id, locale, path) = place(number);
-        let now = Date::from_instant(time::OffsetDateTime::now_utc());
+        let now = Date::now();
         let proposal = json!({
             "v": Proposal::VERSION, "id": ProposalId::new()?, "state": "open", "created": now,
             "call": CallId::new()?, "tool": "wikijs_update_page", "client": client(),

@@ -47,6 +47,11 @@ impl Date {
         has_four_digits.then_some(Self::Set(text))
     }
 
+    /// Now.
+    pub fn now() -> Self {
+        Self::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
+    }
+
     /// The text as the wiki has it; empty for none.
     pub fn as_str(&self) -> &str {
         match self {

@@ -8,9 +8,9 @@ use crate::audit::{
 };
 use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
-use crate::page::escaped;
+use crate::page::{Date, escaped};
 use crate::words::separated;
-use crate::write::audit_entry::{EntryBuilder, now};
+use crate::write::audit_entry::EntryBuilder;
 use crate::write::undo::history_set::AttemptedChanges;
 use crate::write::{Caller, Proposals};
 
@@ -37,7 +37,7 @@ impl Proposals {
         let (call, key) = (CallId::new()?, self.past.key());
         let record = EntryBuilder::of_proposal(call, caller, key, held.proposal());
         let state = ProposalState::Rejected {
-            decided: now(),
+            decided: Date::now(),
             reason: reason.to_owned(),
         };
         self.end(held, &record, reason, state).await
@@ -68,7 +68,7 @@ impl Proposals {
         };
         let why = format!("by {withdrawn_by}");
         let state = ProposalState::Withdrawn {
-            decided: now(),
+            decided: Date::now(),
             withdrawn_by,
         };
         self.end(held, &record, &why, state).await
@@ -141,7 +141,7 @@ impl Proposals {
         };
         if let Some(applied_by) = applied_by {
             let state = ProposalState::Applied {
-                decided: now(),
+                decided: Date::now(),
                 applied_by,
                 left_out: on_record.left_out,
             };
@@ -214,7 +214,7 @@ impl Proposals {
     pub(crate) async fn applied(&self, held: HeldProposal, record: &EntryBuilder) {
         let omitted = record.omitted.as_ref();
         let state = ProposalState::Applied {
-            decided: now(),
+            decided: Date::now(),
             applied_by: record.call(),
             left_out: omitted.map_or_else(Vec::new, |omitted| omitted.numbers().to_vec()),
         };

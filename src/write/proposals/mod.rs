@@ -20,7 +20,7 @@ use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, Gated, LinkLeft, Refusal, SessionId, SetChange};
 use crate::page::Date;
 
-use super::audit_entry::{EntryBuilder, now};
+use super::audit_entry::EntryBuilder;
 use super::memory::SessionStore;
 use super::undo::history::WriteHistory;
 use last::{Last, ProposalSubject};
@@ -257,7 +257,7 @@ impl Proposals {
         entry.proposal = Some(old.to_string());
         entry.reason = Some(format!("by {by}"));
         self.past.audit.record(entry).await?;
-        let decided = now();
+        let decided = Date::now();
         held.set(ProposalState::Replaced {
             decided,
             replaced_by: by,

@@ -2,32 +2,24 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use time::OffsetDateTime;
-
 use super::super::super::{ApprovalId, CallHistory, CallId, CallVisibility, GroupId, ProposalId};
+use super::super::call_history::{CallSortKey, sort_key};
 
 /// The most groups that are told apart; of more the oldest are only counted.
 const MOST_GROUPS: usize = 100_000;
-
-/// The place of a call or group in a list: its time and its id.
-pub(super) type GroupSortKey = (Option<OffsetDateTime>, CallId);
-
-pub(super) fn key(call: &CallHistory) -> GroupSortKey {
-    (call.began, call.call)
-}
 
 /// Facts about all calls, collected in one reading.
 #[derive(Debug, Default)]
 pub struct GroupSurvey {
     /// The groups with a call that was taken, and the newest such call.
-    taken: HashMap<GroupId, GroupSortKey>,
+    taken: HashMap<GroupId, CallSortKey>,
     /// The group that another one is part of.
     same: HashMap<GroupId, GroupId>,
     /// Sets of which a change may be seen, and of which one may not.
     shown: HashSet<CallId>,
     hidden: HashSet<CallId>,
     /// The same for sets that may be seen only as their changes.
-    doubtful: HashMap<GroupId, GroupSortKey>,
+    doubtful: HashMap<GroupId, CallSortKey>,
     dropped: usize,
 }
 
@@ -54,8 +46,8 @@ impl GroupSurvey {
                 CallVisibility::AsItsChanges => &mut self.doubtful,
                 CallVisibility::Yes | CallVisibility::No => &mut self.taken,
             };
-            let newest = groups.entry(group).or_insert_with(|| key(call));
-            *newest = key(call).max(*newest);
+            let newest = groups.entry(group).or_insert_with(|| sort_key(call));
+            *newest = sort_key(call).max(*newest);
             if groups.len() > MOST_GROUPS {
                 self.dropped = self.dropped.saturating_add(drop_oldest(groups));
             }
@@ -127,10 +119,10 @@ impl GroupSurvey {
     /// The newest groups begun before a call, and how many older ones there are.
     pub(super) fn newest(
         &self,
-        before: Option<GroupSortKey>,
+        before: Option<CallSortKey>,
         room: usize,
-    ) -> (BTreeSet<(GroupSortKey, GroupId)>, usize) {
-        let mut keys: HashMap<GroupId, GroupSortKey> = HashMap::new();
+    ) -> (BTreeSet<(CallSortKey, GroupId)>, usize) {
+        let mut keys: HashMap<GroupId, CallSortKey> = HashMap::new();
         let admitted = self.doubtful.iter();
         let admitted = admitted.filter(|(group, _)| self.admits_doubtful(**group));
         for (group, newest) in self.taken.iter().chain(admitted) {
@@ -149,8 +141,8 @@ impl GroupSurvey {
 }
 
 /// Drops the older half; how many those are.
-fn drop_oldest(groups: &mut HashMap<GroupId, GroupSortKey>) -> usize {
-    let mut keys: Vec<GroupSortKey> = groups.values().copied().collect();
+fn drop_oldest(groups: &mut HashMap<GroupId, CallSortKey>) -> usize {
+    let mut keys: Vec<CallSortKey> = groups.values().copied().collect();
     keys.sort_unstable();
     let Some(middle) = keys.get(keys.len() / 2).copied() else {
         return 0;
