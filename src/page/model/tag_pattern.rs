@@ -27,11 +27,6 @@ impl TagPattern {
         text.contains('*')
     }
 
-    /// True if it matches one of some tags.
-    pub fn matches_any(&self, tags: &[String]) -> bool {
-        tags.iter().any(|tag| self.matches(tag))
-    }
-
     /// True if it matches a tag; in time by the lengths alone.
     pub fn matches(&self, tag: &str) -> bool {
         let mut parts = self.0.split('*');

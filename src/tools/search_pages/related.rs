@@ -45,7 +45,10 @@ pub(super) async fn related(
     let scope = Arc::new(scope);
     let page = listed(&scope.listed, id)?;
     let mut kin = Kin::new();
-    let links = context.wiki.links_around(&page.locale, &page.path).await?;
+    let (wiki, locale) = (&context.wiki, &page.locale);
+    let links = wiki
+        .links_within(&[locale].into(), locale, &page.path)
+        .await?;
     for linking in links.to {
         let place = (page.locale.clone(), linking.path);
         add(&mut kin, place, LINK, "links to it".to_owned());

@@ -131,21 +131,12 @@ impl Wiki {
         Ok((titles, pages))
     }
 
-    /// The pages of the same locale that link to a place, and where the page there links to.
+    /// The pages of some locales that link to a place, and where the page there links to if it
+    /// is of one of them; in one request.
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn links_around(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<PageLinkLists, WikiError> {
-        self.links_within(&[locale].into(), locale, path).await
-    }
-
-    /// The pages of some locales that link to a place, and where the page there links to if it
-    /// is of one of them; in one request.
-    pub(in crate::wiki) async fn links_within(
+    pub async fn links_within(
         &self,
         locales: &BTreeSet<&Locale>,
         locale: &Locale,

@@ -93,7 +93,7 @@ impl ListQuery {
         let is_within = |path: &PagePath| page.path.is_within(path);
         let is_as_published = |wanted| page.is_published == Some(wanted);
         let own = page.tags.as_deref().unwrap_or_default();
-        let has = |pattern: &TagPattern| pattern.matches_any(own);
+        let has = |pattern: &TagPattern| own.iter().any(|tag| pattern.matches(tag));
         let is_chosen = |chosen: &Chosen| page.id.is_some_and(|id| chosen.ids.contains(&id));
         self.path.as_ref().is_none_or(is_within)
             && self.tag_patterns.iter().all(has)
