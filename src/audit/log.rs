@@ -79,7 +79,7 @@ pub struct LogParts {
     state: Arc<Turns<LogState>>,
     /// The reason the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
-    /// Number of times that others may have had what a run of this process held.
+    /// Number of times that others may have had what this process held.
     overtaken: AtomicU64,
 }
 
@@ -268,6 +268,7 @@ impl AuditLog {
                 }
             }
             if !leases.iter().all(HeldLease::is_sure) {
+                self.overtaken.fetch_add(1, Ordering::Relaxed);
                 return Err(AuditError::Overtaken);
             }
             self.parts
@@ -288,6 +289,12 @@ impl AuditLog {
         };
         Box::pin(attempt).await?;
         Ok(OnRecord { call })
+    }
+
+    /// A lease that is sure as long as this process was overtaken no more than so many times.
+    pub fn unless_overtaken(&self, times: u64) -> HeldLease {
+        let log = Arc::clone(&self.parts);
+        HeldLease::as_long_as(move || log.overtaken.load(Ordering::Relaxed) == times)
     }
 
     /// Records any other event; all but refusals and previews are synced.
@@ -375,8 +382,8 @@ impl LogParts {
         Ok(self.leases.alone(&LeaseName::page(id), wait).await?)
     }
 
-    /// The number of times that a run of this process could not go on since others may have had what it
-    /// held: they may have settled what it had begun.
+    /// The number of times that others may have had what this process held, so that they may have settled
+    /// what it had begun.
     pub fn times_overtaken(&self) -> u64 {
         self.overtaken.load(Ordering::Relaxed)
     }

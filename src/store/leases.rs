@@ -4,7 +4,7 @@
 //! under way at the wiki by then, so an open attempt on record counts, not the lease.
 
 use std::borrow::Cow;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 use super::{DocumentKind, Fence, StoreResult};
 
@@ -144,6 +144,22 @@ impl Lease {
     /// What a store refuses a change by that others may make by now.
     pub fn fence(&self) -> Fence {
         self.held.fence()
+    }
+
+    /// One of this process alone, which is sure as long as `is_sure` says so.
+    pub(super) fn as_long_as(is_sure: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        struct AsLongAs<F>(F);
+        impl<F> Debug for AsLongAs<F> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("AsLongAs")
+            }
+        }
+        impl<F: Fn() -> bool + Send + Sync> HeldAs for AsLongAs<F> {
+            fn is_sure(&self) -> bool {
+                (self.0)()
+            }
+        }
+        Self::new(AsLongAs(is_sure))
     }
 
     /// One that is sure for so many looks.

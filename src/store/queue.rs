@@ -55,6 +55,14 @@ impl HeldLease {
         self.lease.is_sure()
     }
 
+    /// One of this process alone, which is sure as long as `is_sure` says so.
+    pub fn as_long_as(is_sure: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            lease: Lease::as_long_as(is_sure),
+            _turn: None,
+        }
+    }
+
     /// One that is sure for so many looks.
     #[cfg(any(test, feature = "testing"))]
     pub fn sure_for(looks: usize) -> Self {

@@ -163,8 +163,8 @@ impl WriteContext {
         self.house.recovery.done().await;
     }
 
-    /// Waits for what servers that ended left open since.
-    pub(super) async fn recovered_since(&self) -> AuditResult<()> {
+    /// Waits for what servers that ended left open since; `true` if any ended.
+    pub(super) async fn recovered_since(&self) -> AuditResult<bool> {
         self.house.recovery.ended_meanwhile().await
     }
 
@@ -287,6 +287,7 @@ impl WriteContext {
     pub(super) async fn write_ended(&self) {
         self.wiki.forget_pages().await;
         self.index.outdated();
+        self.house.gone.forget();
         self.house.purges.start_if_due();
     }
 
@@ -499,7 +500,7 @@ impl WriteContext {
         };
         // Its server may have ended before it did.
         if outcome.is_none()
-            && self.recovered_since().await.is_ok()
+            && self.recovered_since().await == Ok(true)
             && let Some(settled) = self.became_of_call(call).await
         {
             (outcome, is_set, _) = settled;
@@ -530,7 +531,10 @@ impl WriteContext {
         &self,
         call: CallId,
     ) -> Option<(Option<Outcome>, bool, Option<String>)> {
-        let is_set = matches!(self.audit.calls.of_set(call).await, Ok(calls) if !calls.is_empty());
+        let Ok(changes) = self.audit.calls.of_set(call).await else {
+            return Some((Some(Outcome::Unknown), false, None));
+        };
+        let is_set = !changes.is_empty();
         let (outcome, proposal) = match self.audit.calls.story(&call.into()).await {
             Ok(story) if story.ending == CallOutcome::Refused => (Some(Outcome::NotApplied), None),
             Ok(story) => (story.outcome, story.proposal_made().map(str::to_owned)),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 mod back;
 mod ending;
 
-use crate::audit::{AuditError, AuditResult, CallId, HeldProposal};
+use crate::audit::{AuditEntry, AuditResult, CallHistoryError, CallId, HeldProposal};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure, Result};
 use crate::gates::{ChangeSet, Gate, Gated, MayGoBack, Permit, Refusal, TurnOf};
@@ -34,6 +34,8 @@ use crate::write::{
 use ending::{SetEnd, add_new, failure_of};
 use parking_lot::Mutex;
 
+/// What a record of it that could not be made is called.
+const END: &str = "the end of a set";
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
 
@@ -65,10 +67,7 @@ pub(crate) async fn in_its_own_task(
         // Before it is sent: `last` means no older one while it is under way.
         let own_writes = &run.context.memory.own_writes;
         own_writes.note(run.record.session(), set.id()).await;
-        let mut end = set.id().during(Box::pin(run.all(permits, &set))).await;
-        if run.is_overtaken() {
-            end = SetEnd::Interrupted;
-        }
+        let end = set.id().during(Box::pin(run.all(permits, &set))).await;
         run.end(end, job.proposal).await;
         if end == SetEnd::Applied {
             drafts::submitted(&run.context.audit, set.batch().draft).await;
@@ -239,11 +238,9 @@ impl Run {
         set: &ChangeSet,
         mut done: Vec<RollbackStep>,
     ) -> SetEnd {
-        if self.is_overtaken() {
-            return SetEnd::Interrupted;
-        }
         let keeps = set.batch().keeps_on_failure || set.batch().goes_on;
         match SetEnd::after(code, keeps, !done.is_empty()) {
+            None if self.is_overtaken() => SetEnd::Interrupted,
             None => Box::pin(self.take_back(done)).await,
             // Pages that were to change places are all where they were, or where they go.
             Some(SetEnd::Kept) => match first_aside(&done) {
@@ -283,7 +280,10 @@ impl Run {
 
     /// The turn of one change of the set; released before the next change.
     async fn turn(&self, turn: TurnOf) -> AuditResult<WriteLock> {
-        lock::take(&self.context.audit, turn, self.context.patience.queueing).await
+        let audit = &self.context.audit;
+        let mut lock = lock::take(audit, turn, self.context.patience.queueing).await?;
+        lock.0.push(audit.unless_overtaken(self.overtaken));
+        Ok(lock)
     }
 
     /// True if this server held still for so long that others may have settled the set, and people decided
@@ -299,10 +299,6 @@ impl Run {
         record: &mut EntryBuilder,
         turn: &WriteLock,
     ) -> Result<Applied> {
-        // After its turn was taken, which is looked at again right before it is sent.
-        if self.is_overtaken() {
-            return Err(AuditError::Overtaken.into());
-        }
         let (context, change) = (&*self.context, permit.change());
         let knowing = context.knowing(record.session(), change, false).await;
         let checked = SetCheck {
@@ -346,15 +342,28 @@ impl Run {
         add_new(&mut progress.notes.warnings, notes.warnings);
     }
 
-    /// True if the end of the set is on record, once what its run left open is settled.
-    async fn has_end(&self) -> bool {
-        self.context.recovered().await;
-        if let Err(error) = self.context.recovered_since().await {
-            tracing::warn!(%error, "whether another server settled a set is not known");
+    /// Records the end of the set, unless another server did, or may have; what its run left open is settled
+    /// first.
+    async fn record_unless_ended(&self, end: AuditEntry) {
+        let (context, audit) = (&self.context, &self.context.audit);
+        context.recovered().await;
+        // Who settles what is open has this, too.
+        let turn = audit.lock_recovery(context.patience.queueing).await;
+        let calls = match &turn {
+            Ok(_) => audit.calls.story(&self.record.call().into()).await,
+            Err(error) => Err(error.clone().into()),
+        };
+        let is_open = match calls {
+            Err(CallHistoryError::NotFound) => true,
+            Ok(story) => story.outcome.is_none(),
+            Err(error) => {
+                tracing::warn!(%error, "whether the end of a set is on record is not known");
+                false
+            }
+        };
+        if is_open {
+            record_or_log(audit, end, END).await;
         }
-        let set = self.record.call().into();
-        let story = self.context.past.story(&set, None).await;
-        story.is_ok_and(|story| story.outcome.is_some())
     }
 
     /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
@@ -364,12 +373,14 @@ impl Run {
             progress.members.iter().any(SetMember::is_there)
         };
         let (outcome, on_record) = end.outcomes(is_any_there);
-        if !(self.is_overtaken() && self.has_end().await) {
-            let mut entry = self.record.end_of_set(on_record);
-            if end == SetEnd::Interrupted {
-                entry.decision = Some(INTERRUPTED.to_owned());
-            }
-            record_or_log(&self.context.audit, entry, "the end of a set").await;
+        let mut entry = self.record.end_of_set(on_record);
+        if end == SetEnd::Interrupted {
+            entry.decision = Some(INTERRUPTED.to_owned());
+        }
+        if self.is_overtaken() {
+            self.record_unless_ended(entry).await;
+        } else {
+            record_or_log(&self.context.audit, entry, END).await;
         }
         if let (SetEnd::Applied, Some(held)) = (end, held) {
             self.context.proposals.applied(held, &self.record).await;

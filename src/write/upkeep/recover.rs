@@ -126,11 +126,11 @@ impl Recovery {
     }
 
     /// Waits until the open attempts of runs that ended meanwhile are settled: what another server had sent may
-    /// still be under way when its locks are free.
+    /// still be under way when its locks are free. `true` if any ended.
     ///
     /// # Errors
     /// If the runs cannot be listed, where servers elsewhere share the store.
-    pub(crate) async fn ended_meanwhile(&self) -> AuditResult<()> {
+    pub(crate) async fn ended_meanwhile(&self) -> AuditResult<bool> {
         // Who comes second waits until the first is done.
         let mut last = self.ended.lock().await;
         let runs = self.audit.runs.clone();
@@ -138,7 +138,7 @@ impl Recovery {
             Err(error) if !self.audit.store().is_remote() => {
                 // A file of somebody else among the runs stops no write here.
                 tracing::warn!(%error, "the runs that ended meanwhile could not be listed");
-                return Ok(());
+                return Ok(false);
             }
             all => all?,
         };
@@ -151,11 +151,12 @@ impl Recovery {
             let new = ended.difference(last);
             new.map(|(name, _)| name.clone()).collect::<HashSet<_>>()
         });
-        if new.as_ref().is_none_or(|new| !new.is_empty()) {
+        let is_any = new.as_ref().is_none_or(|new| !new.is_empty());
+        if is_any {
             self.in_time(new).await;
         }
         *last = Some(ended);
-        Ok(())
+        Ok(is_any)
     }
 
     /// Settles what is open, if any of these runs, or of all, left something.
