@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::audit::{AuditEntry, CallId, ClientId, MemoryId};
@@ -24,6 +26,37 @@ const WEAKEST: usize = 5;
 const BEGINNING: usize = 60;
 /// The most bytes of texts in one answer; at least one memory is in it.
 const MOST_TEXT: usize = 64 * 1024;
+
+/// Time for which it is believed that nothing came back of a page.
+const GONE: Duration = Duration::from_mins(1);
+
+/// Pages that are gone and of which nothing came back, with the time of the first look: neither the wiki nor
+/// the record is asked for them at each recall.
+#[derive(Debug, Default)]
+pub(super) struct GonePages(Mutex<Option<(Instant, HashSet<i64>)>>);
+
+impl GonePages {
+    /// Takes these pages out of some.
+    fn leave_out<T>(&self, of: &mut HashMap<i64, T>) {
+        let mut known = self.0.lock();
+        let lasts = |(at, _): &(Instant, _)| at.elapsed() < GONE;
+        *known = known.take().filter(lasts);
+        if let Some((_, known)) = &*known {
+            of.retain(|id, _| !known.contains(id));
+        }
+    }
+
+    fn note(&self, ids: impl Iterator<Item = i64>) {
+        let mut known = self.0.lock();
+        let (_, known) = known.get_or_insert_with(|| (Instant::now(), HashSet::new()));
+        known.extend(ids);
+    }
+
+    /// After a write, which may have been an undo.
+    pub(super) fn forget(&self) {
+        *self.0.lock() = None;
+    }
+}
 
 /// A request to remember.
 #[derive(Debug, Clone, Default)]
@@ -297,11 +330,12 @@ impl WriteContext {
             .filter_map(|one| Some((one.used, one.page.as_ref()?)))
             .collect();
         about.sort_by_key(|(used, _)| *used);
-        let last = about.into_iter().map(|(_, page)| {
+        let last = about.into_iter().map(|(noted, page)| {
             let MemoryPage { id, locale, path } = page.clone();
-            (id, (locale, path))
+            (id, (noted, (locale, path)))
         });
-        let mut last: HashMap<i64, PagePlace> = last.collect();
+        let mut last: HashMap<i64, (Timestamp, PagePlace)> = last.collect();
+        self.house.gone.leave_out(&mut last);
         let ids: HashSet<i64> = last.keys().copied().collect();
         let gone = self.wiki.pages_gone(&ids).await?;
         last.retain(|id, _| gone.contains(id));
@@ -311,18 +345,21 @@ impl WriteContext {
         let mut later = present::came_back(&self.past, &gone).await?;
         // What all clients share, some may not read that stands at a place of old.
         last.retain(|id, _| *owner != MemoryOwner::site() && !later.contains_key(id));
-        for (id, place) in &mut last {
-            if let Some(on_record) = self.past.last_place(*id).await? {
+        for (id, (noted, place)) in &mut last {
+            if let Some(on_record) = self.past.last_place(*id, noted.instant()).await? {
                 *place = on_record;
             }
         }
-        let here = self.wiki.ids_at(&last.values().cloned().collect()).await?;
-        later.extend({ last.iter() }.filter_map(|(id, place)| Some((*id, *here.get(place)?))));
+        let places = last.values().map(|(_, place)| place.clone()).collect();
+        let here = self.wiki.ids_at(&places).await?;
+        later.extend({ last.iter() }.filter_map(|(id, (_, place))| Some((*id, *here.get(place)?))));
         for page in all.iter_mut().filter_map(|one| one.page.as_mut()) {
             if let Some(id) = later.get(&page.id) {
                 page.id = *id;
             }
         }
+        let nowhere = gone.into_iter().filter(|id| !later.contains_key(id));
+        self.house.gone.note(nowhere);
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use crate::memory::{MemoryMode, MemoryStore};
 use crate::meter::Counter;
 use crate::wiki::Wiki;
 
+use super::memories::GonePages;
 use super::proposals::ProposalQuota;
 use super::upkeep::purge::Purges;
 use super::upkeep::recover::Recovery;
@@ -39,6 +40,7 @@ pub(super) struct WriterShared {
     pub(super) approvals: Approvals,
     pub(super) memories: MemoryStore,
     pub(super) memory_mode: RwLock<MemoryMode>,
+    pub(super) gone: GonePages,
     /// The retention settings, which may change while a server runs.
     keep: Arc<RwLock<Keep>>,
 }
@@ -77,6 +79,7 @@ impl WriterShared {
             approvals: Approvals::of(audit),
             memories: MemoryStore::of(audit),
             memory_mode: RwLock::default(),
+            gone: GonePages::default(),
             keep,
         }
     }

@@ -3,6 +3,8 @@
 use std::iter;
 use std::sync::Arc;
 
+use time::OffsetDateTime;
+
 use crate::audit::{
     AuditLog, CallHistory, CallHistoryError, CallId, CallSelector, Client, Proposal, StateOfPage,
 };
@@ -65,12 +67,16 @@ impl WriteHistory {
         Ok(calls)
     }
 
-    /// The place at which the last write of ours left a page, or from which it deleted it.
+    /// The place at which the last write of ours after a time left a page, or from which it deleted it.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
-    pub(crate) async fn last_place(&self, id: i64) -> Result<Option<PagePlace>> {
-        let writes = self.audit.calls.of_pages(vec![id], None).await?;
+    pub(crate) async fn last_place(
+        &self,
+        id: i64,
+        after: Option<OffsetDateTime>,
+    ) -> Result<Option<PagePlace>> {
+        let writes = self.audit.calls.of_pages(vec![id], after).await?;
         Ok(writes.last().and_then(|call| {
             let locale = call.latest(|record| record.locale.clone())?;
             Some((locale, call.place()?))
