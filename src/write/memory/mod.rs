@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 
 use crate::audit::CallId;
 use crate::gates::{Previews, SessionId};
@@ -108,11 +110,19 @@ pub(crate) struct OwnWrites {
     shared: Arc<SessionStore>,
 }
 
+/// A write of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct OwnWrite {
+    call: CallId,
+    /// The time at which it began, in milliseconds since 1970.
+    at: i64,
+}
+
 /// A session's last writes as this server knows them.
 #[derive(Debug, Clone, Default)]
 struct KnownWrites {
-    calls: VecDeque<CallId>,
-    /// True if the store did not take the newest: what it has is older.
+    writes: VecDeque<OwnWrite>,
+    /// True if the store did not take the newest.
     is_ahead: bool,
 }
 
@@ -131,36 +141,47 @@ impl OwnWrites {
             return;
         }
         let _turn = self.turn.lock().await;
-        let (kept, mut calls) = self.joined(session).await;
-        calls.retain(|one| *one != call);
-        calls.push_front(call);
-        calls.truncate(MOST_OF_ONE);
+        let (kept, mut writes) = self.joined(session).await;
+        let at = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
+        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        writes.retain(|one| one.call != call);
+        writes.push_front(OwnWrite { call, at });
+        writes.truncate(MOST_OF_ONE);
         let document = (session, WRITES);
-        let is_ahead = !self.shared.keep(document, &calls, kept.as_ref()).await;
-        self.put(session, KnownWrites { calls, is_ahead });
+        let is_ahead = !self.shared.keep(document, &writes, kept.as_ref()).await;
+        self.put(session, KnownWrites { writes, is_ahead });
     }
 
     /// The last writes of a session, at whatever server.
     pub(crate) async fn of(&self, session: &SessionId) -> VecDeque<CallId> {
-        self.joined(session).await.1
+        let (_, writes) = self.joined(session).await;
+        writes.into_iter().map(|one| one.call).collect()
     }
 
-    /// What the store has of a session, with what it did not take of this server before it.
+    /// What the store has of a session, with what it did not take of this server.
     async fn joined(
         &self,
         session: &SessionId,
-    ) -> (Option<KeptOfSession<VecDeque<CallId>>>, VecDeque<CallId>) {
-        let kept = self.shared.kept::<VecDeque<CallId>>(session, WRITES).await;
+    ) -> (
+        Option<KeptOfSession<VecDeque<OwnWrite>>>,
+        VecDeque<OwnWrite>,
+    ) {
+        let kept = self
+            .shared
+            .kept::<VecDeque<OwnWrite>>(session, WRITES)
+            .await;
         let known = self.known(session);
-        let calls = match kept.as_ref().and_then(|kept| kept.says.as_ref()) {
+        let writes = match kept.as_ref().and_then(|kept| kept.says.as_ref()) {
             Some(kept) if known.is_ahead => {
-                let newer = known.calls.iter().filter(|call| !kept.contains(call));
-                newer.chain(kept).copied().collect()
+                let others = known.writes.iter().filter(|one| !kept.contains(one));
+                let mut all: Vec<OwnWrite> = others.chain(kept).copied().collect();
+                all.sort_by_key(|one| std::cmp::Reverse(one.at));
+                all.into()
             }
             Some(kept) => kept.clone(),
-            None => known.calls,
+            None => known.writes,
         };
-        (kept, calls)
+        (kept, writes)
     }
 
     fn put(&self, session: &SessionId, own: KnownWrites) {
@@ -188,7 +209,7 @@ impl OwnWrites {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownWrites, MOST_OF_ONE, MOST_SESSIONS};
+    use super::{MOST_OF_ONE, MOST_SESSIONS, OwnWrite, WRITES};
     use crate::audit::CallId;
     use crate::gates::{Policy, SessionId};
     use crate::write::testing::Office;
@@ -218,16 +239,25 @@ mod tests {
         let session = SessionId::new("a");
         let [old, not_taken, other, newest] = [(); 4].map(|()| CallId::new().unwrap());
         one.note(&session, old).await;
-        let calls = [not_taken, old].into();
-        let ahead = KnownWrites {
-            calls,
-            is_ahead: true,
-        };
+        let mut ahead = one.known(&session);
+        let at = ahead.writes[0].at;
+        let call = not_taken;
+        ahead.writes.push_front(OwnWrite { call, at: at + 1 });
+        ahead.is_ahead = true;
         one.put(&session, ahead);
+        assert_eq!(one.of(&session).await, [not_taken, old]);
         two.note(&session, other).await;
-        assert_eq!(one.of(&session).await, [not_taken, other, old]);
+        let mut later = two.joined(&session).await.1;
+        later[0].at = at + 2;
+        let kept = two.shared.kept::<Vec<OwnWrite>>(&session, WRITES).await;
+        assert!(
+            two.shared
+                .keep((&session, WRITES), &later, kept.as_ref())
+                .await
+        );
+        assert_eq!(one.of(&session).await, [other, not_taken, old]);
         one.note(&session, newest).await;
-        let all = [newest, not_taken, other, old];
+        let all = [newest, other, not_taken, old];
         assert_eq!(one.of(&session).await, all);
         assert_eq!(two.of(&session).await, all);
     }
@@ -241,20 +271,20 @@ mod tests {
         for call in &calls {
             writes.note(&one, *call).await;
         }
-        let own = writes.known(&one).calls;
+        let own = writes.of(&one).await;
         assert_eq!((own.len(), own.front()), (MOST_OF_ONE, calls.last()));
-        assert!(writes.known(&other).calls.is_empty());
+        assert!(writes.known(&other).writes.is_empty());
         writes
             .note(&SessionId::fleeting("fleeting"), calls[0])
             .await;
         let fleeting = writes.known(&SessionId::fleeting("fleeting"));
-        assert!(fleeting.calls.is_empty());
+        assert!(fleeting.writes.is_empty());
         // An owner with many sessions evicts only its own.
         for session in 0..2 * MOST_SESSIONS {
             let much = SessionId::new(session.to_string()).owned_by("much");
             writes.note(&much, calls[0]).await;
         }
         assert_eq!(writes.here.lock().len(), MOST_SESSIONS);
-        assert_eq!(writes.known(&one).calls.len(), MOST_OF_ONE);
+        assert_eq!(writes.known(&one).writes.len(), MOST_OF_ONE);
     }
 }
