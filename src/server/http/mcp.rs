@@ -138,11 +138,11 @@ pub(super) async fn answer(
     if let Some((answers, id)) = mcp.answers.as_ref().zip(caller.session.clone()) {
         let session = OwnedSession {
             id,
-            owner: caller.owner.clone(),
+            owner: caller.context.session.owner().to_owned(),
         };
         let reply = message.as_mut().and_then(|message| message.reply.take());
         if let Some(reply) = reply
-            && answers.passes_on(&session, reply).await
+            && answers.passes_on(&session, reply).await?
         {
             return Ok(StatusCode::ACCEPTED.into_response());
         }

@@ -219,7 +219,7 @@ impl McpSessions {
         let is_kept = shared.keep(id, owner).await;
         if let Some(own) = self.owners.lock().get_mut(id) {
             own.tried = Instant::now();
-            own.shared = is_kept.then_some(own.tried);
+            own.shared = own.shared.or(is_kept.then_some(own.tried));
         }
     }
 
@@ -227,6 +227,9 @@ impl McpSessions {
         let open = self.open.sessions.read().await;
         let mut owners = self.owners.lock();
         owners.retain(|id, _| open.contains_key(id));
+        if let Some(shared) = &self.shared {
+            shared.forget_unkept(|id| !open.contains_key(id));
+        }
         let own = owners
             .values()
             .filter(|owner| owner.client.as_deref() == client);

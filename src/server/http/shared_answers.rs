@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -17,12 +18,15 @@ use tokio::runtime::Handle;
 
 use super::super::clients::secret::digest;
 use super::super::mcp::elicit::{SharedQuestions, question_of};
-use crate::store::{DocumentKind, Store, StoreResult, make_room, on, owner_in_name};
+use super::refusal::HttpRefusal;
+use crate::store::{DocumentKind, Store, StoreError, StoreResult, make_room, on, owner_in_name};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::SessionRead;
 /// The most documents of sessions of all servers together, and the time after which one goes.
 const ROOM: (usize, Duration) = (20_000, Duration::from_hours(24));
+/// The number of questions after which room is made: a look at all documents takes its time.
+const PER_ROOM: usize = 100;
 /// What stands in a document until the answer comes.
 const ASKED: &[u8] = b"null";
 /// Time between two looks.
@@ -36,6 +40,8 @@ pub(super) struct SharedAnswers {
     open: Arc<LocalSessionManager>,
     /// The documents of the questions that this server asked.
     asked: Mutex<HashSet<String>>,
+    /// The number of questions that were noted.
+    noted: AtomicUsize,
 }
 
 /// A session and its owner.
@@ -106,44 +112,50 @@ impl SharedAnswers {
             store,
             open,
             asked: Mutex::default(),
+            noted: AtomicUsize::new(0),
         }
     }
 
     /// Leaves an answer to another server, if that asked; `false` if it is one to this server.
-    pub(super) async fn passes_on(&self, session: &OwnedSession, reply: Reply) -> bool {
+    ///
+    /// # Errors
+    /// The store did not say who asked, or did not take the answer: the client must send it again.
+    pub(super) async fn passes_on(
+        &self,
+        session: &OwnedSession,
+        reply: Reply,
+    ) -> Result<bool, HttpRefusal> {
         let names = session.documents(reply.question.as_deref(), &reply.id);
         let Some(name) = names.into_iter().next() else {
-            return false;
+            return Ok(false);
         };
         if self.asked.lock().contains(&name) {
-            return false;
+            return Ok(false);
         }
+        // The answer to one question is none to another, whatever number that has here.
+        let is_named = reply.question.is_some();
         let json = serde_json::to_vec(&reply.message).unwrap_or_default();
         if !u64::try_from(json.len()).is_ok_and(|length| length <= KIND.most_bytes()) {
-            return false;
+            return Ok(is_named);
         }
+        let lost = |error: StoreError| {
+            tracing::warn!(%error, "a person's answer does not reach the server that asked");
+            HttpRefusal::busy("the answer cannot be passed on; send it again")
+        };
         for _ in 0..LOOKS {
-            match self.document(&name).await {
-                Ok(Some(found)) if found == ASKED => {
+            match self.document(&name).await.map_err(lost)? {
+                Some(found) if found == ASKED => {
                     let kept = on(&self.store, move |store| {
                         store.write_document(KIND, &name, &json)
                     });
-                    if let Err(error) = kept.await {
-                        tracing::warn!(%error, "a person's answer does not reach the server that asked");
-                    }
-                    return true;
+                    return kept.await.map(|()| true).map_err(lost);
                 }
                 // It has its answer.
-                Ok(Some(_)) => return true,
-                Ok(None) => tokio::time::sleep(LOOK).await,
-                Err(error) => {
-                    tracing::warn!(%error, "whether another server asked is not known");
-                    break;
-                }
+                Some(_) => return Ok(true),
+                None => tokio::time::sleep(LOOK).await,
             }
         }
-        // The answer to one question is none to another, whatever number that has here.
-        reply.question.is_some()
+        Ok(is_named)
     }
 
     async fn document(&self, name: &str) -> StoreResult<Option<Vec<u8>>> {
@@ -163,11 +175,17 @@ impl SharedAnswers {
             answers: Arc::clone(self),
         };
         let owner = owner_in_name(&session.owner);
+        let is_turn = self
+            .noted
+            .fetch_add(1, Ordering::Relaxed)
+            .is_multiple_of(PER_ROOM);
         let kept = on(&self.store, move |store| {
-            make_room(store, KIND, &owner, ROOM)?;
-            names
-                .iter()
-                .try_for_each(|name| store.write_document(KIND, name, ASKED))
+            let mut all = names.iter();
+            all.try_for_each(|name| store.write_document(KIND, name, ASKED))?;
+            if is_turn {
+                make_room(store, KIND, &owner, ROOM)?;
+            }
+            Ok(())
         });
         kept.await.map(|()| noted)
     }
