@@ -165,7 +165,13 @@ impl Family for Delegations {
             return Ok(());
         };
         if self.client.bond.is_none() {
-            return self.maker(clients).map(drop);
+            // What a person began with a token goes on after its end.
+            let is_person = self.client.person.is_some();
+            return if is_person {
+                Ok(())
+            } else {
+                self.maker(clients).map(drop)
+            };
         }
         let member = clients.delegate(&self.by).await?;
         member.standing().ok_or_else(has_ended)?;
