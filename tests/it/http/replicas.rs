@@ -246,40 +246,55 @@ async fn a_set_of_which_a_killed_person_s_command_made_some_is_said_to_be_begun(
     );
 }
 
+/// A set of three changes whose server was overtaken while it sent one of them, after so many: its answer,
+/// the number of changes that were sent, and the ends on record.
+async fn overtaken(after: usize, keep: bool) -> (Result<Value, Value>, usize, Vec<Record>) {
+    let ((wiki, faulty), dir) = (wiki().await, shared());
+    let setup = Setup::at(&faulty.address(), &wiki.keys().admin);
+    let server = setup
+        .toolsets("pages,undo,drafts")
+        .in_dir(&dir)
+        .serve()
+        .await;
+    let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&wiki, path));
+    let mut bulk = json!({ "ids": ids, "addTags": ["new"] });
+    if keep {
+        bulk["onFailure"] = "keep".into();
+    }
+    bulk["confirm"] = call_ok(&server, BULK, bulk.clone()).await["confirm"].clone();
+    let held = Fault::new(Reach::Before, Reply::WikiHeld);
+    faulty.on_mutations_after(after, held.clone());
+    let (answer, ()) = tokio::join!(server.call(BULK, bulk), async {
+        faulty.mutations_arrive(after + 1).await;
+        // By the time of the answer others may have settled what this server had begun.
+        fs::write(dir.path().join("overtaken"), "").unwrap();
+        faulty.on_mutations_after(usize::MAX, held);
+        faulty.let_late_ones_through().await;
+    });
+    let is_end = |record: &Record| {
+        record.event == AuditEvent::Outcome && record.set.is_some() && record.set == record.call
+    };
+    let mut ends = server.records();
+    ends.retain(is_end);
+    (answer, mutations(&wiki).len(), ends)
+}
+
 #[tokio::test]
 async fn a_server_that_stood_still_sends_and_takes_back_nothing_more_of_a_set() {
-    for keep in [false, true] {
-        let ((wiki, faulty), dir) = (wiki().await, shared());
-        let setup = Setup::at(&faulty.address(), &wiki.keys().admin);
-        let server = setup
-            .toolsets("pages,undo,drafts")
-            .in_dir(&dir)
-            .serve()
-            .await;
-        let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&wiki, path));
-        let mut bulk = json!({ "ids": ids, "addTags": ["new"] });
-        if keep {
-            bulk["onFailure"] = "keep".into();
-        }
-        bulk["confirm"] = call_ok(&server, BULK, bulk.clone()).await["confirm"].clone();
-        let held = Fault::new(Reach::Before, Reply::WikiHeld);
-        faulty.on_mutations_after(1, held.clone());
-        let (stopped, ()) = tokio::join!(fails(&server, BULK, bulk, "PARTLY_APPLIED"), async {
-            faulty.mutations_arrive(2).await;
-            // By the time of the answer others may have settled what this server had begun.
-            fs::write(dir.path().join("overtaken"), "").unwrap();
-            faulty.on_mutations_after(usize::MAX, held);
-            faulty.let_late_ones_through().await;
-        });
-        assert_eq!(stopped["details"]["outcome"], "interrupted", "{stopped}");
-        assert_eq!(mutations(&wiki).len(), 2);
-        let records = server.records();
-        let is_end = |record: &&Record| {
-            record.event == AuditEvent::Outcome && record.set.is_some() && record.set == record.call
-        };
-        let ends = vec_of({ records.iter() }.filter(is_end));
-        assert_eq!(ends.len(), 1, "{ends:?}");
-        assert_eq!(ends[0].decision.as_deref(), Some("interrupted"));
+    for (keep, told) in [(false, "interrupted"), (true, "partly_applied")] {
+        let (stopped, sent, ends) = overtaken(1, keep).await;
+        let stopped = stopped.unwrap_err();
+        assert_eq!(stopped["code"], "PARTLY_APPLIED", "{stopped}");
+        assert_eq!(stopped["details"]["outcome"], told, "{stopped}");
+        assert_eq!((sent, ends.len()), (2, 1), "{ends:?}");
         assert_eq!(ends[0].outcome, Some(Outcome::PartlyApplied));
     }
+}
+
+#[tokio::test]
+async fn a_set_that_was_sent_whole_is_applied_though_its_server_stood_still() {
+    let (applied, sent, ends) = overtaken(2, false).await;
+    let applied = applied.unwrap();
+    assert_eq!(applied["outcome"], "applied", "{applied}");
+    assert_eq!((sent, ends.len()), (3, 1), "{ends:?}");
 }
