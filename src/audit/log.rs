@@ -37,6 +37,28 @@ pub struct AuditLog {
     pub calls: CallReader,
 }
 
+/// The number of times that others may have had what this process held, so that they may have settled what it
+/// had begun.
+#[derive(Debug, Clone, Default)]
+pub struct TimesOvertaken(Arc<AtomicU64>);
+
+impl TimesOvertaken {
+    fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number so far.
+    pub fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// A lease that is sure as long as there are no more than so many.
+    pub fn lease_since(&self, so_far: u64) -> HeldLease {
+        let times = self.clone();
+        HeldLease::as_long_as(move || times.so_far() == so_far)
+    }
+}
+
 impl Deref for AuditLog {
     type Target = LogParts;
 
@@ -79,8 +101,8 @@ pub struct LogParts {
     state: Arc<Turns<LogState>>,
     /// The reason the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
-    /// Number of times that others may have had what this process held.
-    overtaken: AtomicU64,
+    /// Counts when others may have had what this process held.
+    pub overtaken: TimesOvertaken,
 }
 
 #[derive(Debug)]
@@ -174,7 +196,7 @@ impl AuditLog {
             },
             state: Arc::new(Turns::new(LogState::Fresh)),
             over: RwLock::default(),
-            overtaken: AtomicU64::new(0),
+            overtaken: TimesOvertaken::default(),
             wiki,
             place,
             pauses,
@@ -268,7 +290,7 @@ impl AuditLog {
                 }
             }
             if !leases.iter().all(HeldLease::is_sure) {
-                self.overtaken.fetch_add(1, Ordering::Relaxed);
+                self.overtaken.add();
                 return Err(AuditError::Overtaken);
             }
             self.parts
@@ -289,12 +311,6 @@ impl AuditLog {
         };
         Box::pin(attempt).await?;
         Ok(OnRecord { call })
-    }
-
-    /// A lease that is sure as long as this process was overtaken no more than so many times.
-    pub fn unless_overtaken(&self, times: u64) -> HeldLease {
-        let log = Arc::clone(&self.parts);
-        HeldLease::as_long_as(move || log.overtaken.load(Ordering::Relaxed) == times)
     }
 
     /// Records any other event; all but refusals and previews are synced.
@@ -380,12 +396,6 @@ impl LogParts {
     /// [`AuditError::Busy`] after `wait`.
     pub async fn lock_page(&self, id: i64, wait: Duration) -> AuditResult<HeldLease> {
         Ok(self.leases.alone(&LeaseName::page(id), wait).await?)
-    }
-
-    /// The number of times that others may have had what this process held, so that they may have settled
-    /// what it had begun.
-    pub fn times_overtaken(&self) -> u64 {
-        self.overtaken.load(Ordering::Relaxed)
     }
 
     /// Waits for the right to settle open attempts, which only one run has at a time among all that
@@ -556,7 +566,7 @@ impl LogParts {
         };
         self.set_over(Some(why.clone()));
         if why == AuditError::Overtaken {
-            self.overtaken.fetch_add(1, Ordering::Relaxed);
+            self.overtaken.add();
         }
         let failed = LogState::Failed(why.clone(), None);
         if let LogState::Running(run) = mem::replace(state, failed) {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::audit::{
-    AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
+    AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalOnRecord,
+    ProposalState,
 };
 use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
@@ -140,28 +141,31 @@ impl WriteContext {
         self.policy.review.seen_from(caller.review.as_ref())
     }
 
+    /// The state of a set on which nobody has decided.
+    async fn open(&self, proposal: &Proposal, on_record: &ProposalOnRecord) -> Result<Became> {
+        let Some(call) = on_record.attempts.last().copied() else {
+            return Ok(Became::Waiting(None));
+        };
+        if self.audit.proposals.is_held(proposal.id).await? {
+            let made = on_record.applied.len();
+            return Ok(Became::Applying { made });
+        }
+        let begun_by = self.proposals.begun_by(proposal).await?;
+        if let Some(begun) = Proposals::warned_of_earlier(proposal, &begun_by) {
+            return Ok(Became::Waiting(Some(begun)));
+        }
+        let story = self.past.story(&CallSelector::from(call), None).await;
+        let outcome = story.ok().and_then(|story| story.outcome);
+        Ok(Became::Waiting(outcome.map(|outcome| tried(call, outcome))))
+    }
+
     async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became> {
         let on_record = self.audit.proposals.on_record(proposal.id).await?;
         // A file that says no where the record does not was changed by somebody else.
         let ended = on_record.decided.as_ref().map(ProposalState::as_str);
         let is_on_record = |word| ended == Some(word);
         match &proposal.state {
-            ProposalState::Open => {
-                let Some(call) = on_record.attempts.last().copied() else {
-                    return Ok(Became::Waiting(None));
-                };
-                if self.audit.proposals.is_held(proposal.id).await? {
-                    let made = on_record.applied.len();
-                    return Ok(Became::Applying { made });
-                }
-                let begun_by = self.proposals.begun_by(proposal).await?;
-                if let Some(begun) = Proposals::warned_of_earlier(proposal, &begun_by) {
-                    return Ok(Became::Waiting(Some(begun)));
-                }
-                let story = self.past.story(&CallSelector::from(call), None).await;
-                let outcome = story.ok().and_then(|story| story.outcome);
-                Ok(Became::Waiting(outcome.map(|outcome| tried(call, outcome))))
-            }
+            ProposalState::Open => self.open(proposal, &on_record).await,
             ProposalState::Applied { applied_by, .. } => {
                 let set = self.past.change_set(*applied_by, None).await?;
                 let (mut applied, calls) = set.ok_or_else(not_told)?;

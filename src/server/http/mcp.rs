@@ -36,7 +36,7 @@ pub(super) struct Mcp {
     pub(super) sessions: Arc<McpSessions>,
     pub(super) places: Arc<Places>,
     clients: Option<Arc<ClientRegistry>>,
-    /// Where other servers get answers to what this one asks.
+    /// Passes on the answers to questions of other servers, and takes those to its own from them.
     answers: Option<Arc<SharedAnswers>>,
     with_sessions: Service,
     without_sessions: Service,
@@ -117,7 +117,7 @@ impl Mcp {
     }
 }
 
-/// Where sessions lie that other servers go on with; all sites keep their state in one place.
+/// The store of sessions that other servers go on with; all sites keep their state in one place.
 fn shared_store(state: &HttpState) -> Option<Arc<dyn Store>> {
     let app = state.sites.all().first().map(|site| site.app())?;
     Some(app.desk.audit().home().shared())

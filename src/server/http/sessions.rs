@@ -227,9 +227,6 @@ impl McpSessions {
         let open = self.open.sessions.read().await;
         let mut owners = self.owners.lock();
         owners.retain(|id, _| open.contains_key(id));
-        if let Some(shared) = &self.shared {
-            shared.forget_unkept(|id| !open.contains_key(id));
-        }
         let own = owners
             .values()
             .filter(|owner| owner.client.as_deref() == client);

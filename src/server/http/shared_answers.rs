@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use tokio::runtime::Handle;
 
 use super::super::clients::secret::digest;
-use super::super::mcp::elicit::{SharedQuestions, question_of};
+use super::super::mcp::shared_questions::{SharedQuestions, question_of};
 use super::refusal::HttpRefusal;
 use crate::store::{DocumentKind, Store, StoreError, StoreResult, make_room, on, owner_in_name};
 
@@ -27,7 +27,7 @@ const KIND: DocumentKind = DocumentKind::SessionRead;
 const ROOM: (usize, Duration) = (20_000, Duration::from_hours(24));
 /// The number of questions after which room is made: a look at all documents takes its time.
 const PER_ROOM: usize = 100;
-/// What stands in a document until the answer comes.
+/// The text of a document until the answer comes.
 const ASKED: &[u8] = b"null";
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(500);

@@ -94,11 +94,6 @@ impl SharedSessions {
         kept.is_ok()
     }
 
-    /// Keeps no session any more that has ended before the store took it.
-    pub(super) fn forget_unkept(&self, has_ended: impl Fn(&str) -> bool) {
-        self.beginning.lock().retain(|id, _| !has_ended(id));
-    }
-
     /// True if a session that has not ended has this owner.
     pub(super) async fn is_of(&self, id: &str, owner: &str) -> Result<bool, StoreError> {
         let name = name(id, owner);

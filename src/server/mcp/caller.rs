@@ -10,8 +10,8 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::super::app::App;
 use super::super::clients::client_record::ClientRecord;
-use super::elicit::SharedQuestions;
 use super::result;
+use super::shared_questions::SharedQuestions;
 use crate::audit::{Client, Proposal};
 use crate::error::Result;
 use crate::gates::{ClientLimits, SessionId};

@@ -5,12 +5,10 @@
 //! and that state.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use rmcp::model::{
     CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult,
     ConstTitle, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -25,6 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::caller::CallerContext;
+use super::shared_questions::{NAMED, SharedQuestions};
 use crate::audit::MemoryId;
 use crate::gates::{ApprovalScope, Asked};
 use crate::notice::Invitation;
@@ -32,23 +31,7 @@ use crate::write::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 
 /// The form's one member, and the name of the one question of a call.
 const ANSWER: &str = "answer";
-/// What stands before a question's name in that member where several servers ask in one session.
-const NAMED: &str = "answer_";
 const NO: &str = "no";
-
-/// Servers of one store, of which any may get the answer to a question that another asks.
-pub(in crate::server) trait SharedQuestions: fmt::Debug + Send + Sync {
-    /// Waits for the answer that another server gets to this request, and has it come as if it had come
-    /// here.
-    fn watch<'a>(&'a self, question: &'a str, id: &'a RequestId) -> BoxFuture<'a, Infallible>;
-}
-
-/// The name of the question that a result answers, where it has one.
-pub(in crate::server) fn question_of(result: &ElicitResult) -> Option<String> {
-    let members = result.content.as_ref()?.as_object()?;
-    let mut names = members.keys().filter_map(|name| name.strip_prefix(NAMED));
-    names.next().map(str::to_owned)
-}
 
 /// True if a client declares that it can ask its person.
 pub(in crate::server) fn asks(client: &ClientCapabilities) -> bool {
@@ -134,7 +117,7 @@ fn brought(request: &CallToolRequestParams, asked: Asked, state: &str) -> Asker 
 struct ElicitationPeer {
     peer: Peer<RoleServer>,
     version: ProtocolVersion,
-    /// Where another server may get the answer.
+    /// The servers that may get the answer, where several share a store.
     shared: Option<Arc<dyn SharedQuestions>>,
 }
 

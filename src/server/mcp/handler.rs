@@ -176,7 +176,7 @@ impl Handler {
             never = progress::pass_on(&context, said) => match never {},
             // A read stops here; a write that was begun continues in its own task.
             () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("the call was cancelled; a write that was begun goes on, a set with all of its changes, and is recorded",
+                Err(ErrorData::internal_error("the call was cancelled; a write that was begun continues and is recorded, a set too, as long as the server runs",
                     None,))
             }
         }

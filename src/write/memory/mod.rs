@@ -158,7 +158,7 @@ impl OwnWrites {
         writes.into_iter().map(|one| one.call).collect()
     }
 
-    /// What the store has of a session, with what it did not take of this server.
+    /// The writes of a session that the store has, with those of this server that it did not take.
     async fn joined(
         &self,
         session: &SessionId,

@@ -34,7 +34,7 @@ use crate::write::{
 use ending::{SetEnd, add_new, failure_of};
 use parking_lot::Mutex;
 
-/// What a record of it that could not be made is called.
+/// The record of it, in words.
 const END: &str = "the end of a set";
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
@@ -60,7 +60,7 @@ pub(crate) async fn in_its_own_task(
         record: job.record,
         progress: Arc::clone(&progress),
         family: job.family,
-        overtaken: context.audit.times_overtaken(),
+        overtaken: context.audit.overtaken.so_far(),
     };
     let session = run.record.session().clone();
     let work = async move {
@@ -282,14 +282,14 @@ impl Run {
     async fn turn(&self, turn: TurnOf) -> AuditResult<WriteLock> {
         let audit = &self.context.audit;
         let mut lock = lock::take(audit, turn, self.context.patience.queueing).await?;
-        lock.0.push(audit.unless_overtaken(self.overtaken));
+        lock.0.push(audit.overtaken.lease_since(self.overtaken));
         Ok(lock)
     }
 
     /// True if this server held still for so long that others may have settled the set, and people decided
     /// on it anew: nothing more of it is sent then, and nothing taken back.
     fn is_overtaken(&self) -> bool {
-        self.context.audit.times_overtaken() != self.overtaken
+        self.context.audit.overtaken.so_far() != self.overtaken
     }
 
     /// Sends one change. If the session knew its page, it knows the page as this change leaves it.
