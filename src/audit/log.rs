@@ -37,8 +37,8 @@ pub struct AuditLog {
     pub calls: CallReader,
 }
 
-/// The number of times that others may have had what this process held, so that they may have settled what it
-/// had begun.
+/// The number of times that others may have had what a run of this process held, so that they may have settled
+/// what it had begun.
 #[derive(Debug, Clone, Default)]
 pub struct TimesOvertaken(Arc<AtomicU64>);
 
@@ -101,7 +101,7 @@ pub struct LogParts {
     state: Arc<Turns<LogState>>,
     /// The reason the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
-    /// Counts when others may have had what this process held.
+    /// Counts when others may have had what a run of this process held.
     pub overtaken: TimesOvertaken,
 }
 
@@ -290,7 +290,6 @@ impl AuditLog {
                 }
             }
             if !leases.iter().all(HeldLease::is_sure) {
-                self.overtaken.add();
                 return Err(AuditError::Overtaken);
             }
             self.parts

@@ -53,6 +53,25 @@ async fn a_server_that_only_reads_leaves_no_trace() {
 }
 
 #[tokio::test]
+async fn what_was_begun_after_a_run_was_overtaken_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    log.record(entry(AuditEvent::Preview)).await.unwrap();
+    let before = log.overtaken.so_far();
+    fs::write(dir.path().join("overtaken"), "").unwrap();
+    let overtaken = log.record(entry(AuditEvent::Outcome)).await;
+    assert_eq!(overtaken, Err(AuditError::Overtaken));
+    let [old, new] = [before, log.overtaken.so_far()].map(|since| log.overtaken.lease_since(since));
+    // However often what was begun before is refused.
+    for _ in 0..2 {
+        let attempt = log.attempt(entry(AuditEvent::Attempt), std::slice::from_ref(&old));
+        assert_eq!(attempt.await.err(), Some(AuditError::Overtaken));
+    }
+    let attempt = log.attempt(entry(AuditEvent::Attempt), &[new]).await;
+    assert!(attempt.is_ok());
+}
+
+#[tokio::test]
 async fn a_run_tells_its_story_from_start_to_closed() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
