@@ -128,6 +128,11 @@ pub fn owner_in_name(owner: &str) -> String {
     digest.chars().take(16).collect()
 }
 
+/// The most documents of sessions of all servers together, and the time after which one that nobody changed goes.
+pub const SESSION_ROOM: (usize, Duration) = (20_000, Duration::from_hours(24));
+/// The number of new documents of sessions after which room is made: a look at all of them takes its time.
+pub const PER_SESSION_ROOM: usize = 100;
+
 /// Makes room for one more document of an owner, whose word this is, or which is empty where there are none: those that
 /// are older than this go, and of more than so many the oldest of whoever has most. So nobody gives way to somebody who
 /// has more. One owner has a tenth at most.

@@ -54,8 +54,7 @@ impl Mcp {
         let store = shared_store(state);
         let shared = store.clone().and_then(SharedSessions::new);
         let sessions = Arc::new(McpSessions::new(&state.limits, shared));
-        let answers = store.filter(|_| sessions.shared.is_some());
-        let answers = answers.map(|store| SharedAnswers::new(store, Arc::clone(&sessions.open)));
+        let answers = store.and_then(|store| SharedAnswers::new(store, Arc::clone(&sessions.open)));
         // Host, Origin and size are checked by layers, before a body is read.
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()

@@ -19,14 +19,13 @@ use tokio::runtime::Handle;
 use super::super::clients::secret::digest;
 use super::super::mcp::shared_questions::{SharedQuestions, question_of};
 use super::refusal::HttpRefusal;
-use crate::store::{DocumentKind, Store, StoreError, StoreResult, make_room, on, owner_in_name};
+use crate::store::{
+    DocumentKind, PER_SESSION_ROOM, SESSION_ROOM, Store, StoreError, StoreResult, make_room, on,
+    owner_in_name,
+};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::SessionRead;
-/// The most documents of sessions of all servers together, and the time after which one goes.
-const ROOM: (usize, Duration) = (20_000, Duration::from_hours(24));
-/// The number of questions after which room is made: a look at all documents takes its time.
-const PER_ROOM: usize = 100;
 /// The text of a document until the answer comes.
 const ASKED: &[u8] = b"null";
 /// Time between two looks.
@@ -90,13 +89,15 @@ impl Reply {
 }
 
 impl OwnedSession {
-    /// The document of a question by its name, and that by the id of its request.
-    fn documents(&self, question: Option<&str>, id: &RequestId) -> Vec<String> {
-        let request = digest(&format!("request {id}"));
-        let abouts = question.map(digest).into_iter().chain([request]);
+    /// The document of a question by its name.
+    fn named(&self, question: &str) -> String {
         let (session, owner) = (digest(&self.id), owner_in_name(&self.owner));
-        let names = abouts.map(|about| format!("{session}.{owner}.{about}"));
-        names.collect()
+        format!("{session}.{owner}.{}", digest(question))
+    }
+
+    /// The document of a question by the id of its request.
+    fn requested(&self, id: &RequestId) -> String {
+        self.named(&format!("request {id}"))
     }
 }
 
@@ -107,13 +108,14 @@ impl fmt::Debug for SharedAnswers {
 }
 
 impl SharedAnswers {
-    pub(super) fn new(store: Arc<dyn Store>, open: Arc<LocalSessionManager>) -> Self {
-        Self {
+    /// The answers of servers of this store; `None` where no other server reaches it from elsewhere.
+    pub(super) fn new(store: Arc<dyn Store>, open: Arc<LocalSessionManager>) -> Option<Self> {
+        store.is_remote().then(|| Self {
             store,
             open,
             asked: Mutex::default(),
             noted: AtomicUsize::new(0),
-        }
+        })
     }
 
     /// Leaves an answer to another server, if that asked; `false` if it is one to this server.
@@ -125,9 +127,9 @@ impl SharedAnswers {
         session: &OwnedSession,
         reply: Reply,
     ) -> Result<bool, HttpRefusal> {
-        let names = session.documents(reply.question.as_deref(), &reply.id);
-        let Some(name) = names.into_iter().next() else {
-            return Ok(false);
+        let name = match &reply.question {
+            Some(question) => session.named(question),
+            None => session.requested(&reply.id),
         };
         if self.asked.lock().contains(&name) {
             return Ok(false);
@@ -167,7 +169,7 @@ impl SharedAnswers {
     async fn note(
         self: &Arc<Self>,
         session: &OwnedSession,
-        names: Vec<String>,
+        names: [String; 2],
     ) -> StoreResult<NotedQuestion> {
         self.asked.lock().extend(names.iter().cloned());
         let noted = NotedQuestion {
@@ -178,12 +180,12 @@ impl SharedAnswers {
         let is_turn = self
             .noted
             .fetch_add(1, Ordering::Relaxed)
-            .is_multiple_of(PER_ROOM);
+            .is_multiple_of(PER_SESSION_ROOM);
         let kept = on(&self.store, move |store| {
             let mut all = names.iter();
             all.try_for_each(|name| store.write_document(KIND, name, ASKED))?;
             if is_turn {
-                make_room(store, KIND, &owner, ROOM)?;
+                make_room(store, KIND, &owner, SESSION_ROOM)?;
             }
             Ok(())
         });
@@ -219,7 +221,7 @@ fn to_request(answer: ClientJsonRpcMessage, id: &RequestId) -> ClientJsonRpcMess
 
 /// A question that is noted for the other servers.
 struct NotedQuestion {
-    names: Vec<String>,
+    names: [String; 2],
     answers: Arc<SharedAnswers>,
 }
 
@@ -251,7 +253,7 @@ impl SharedQuestions for SessionQuestions {
     fn watch<'a>(&'a self, question: &'a str, id: &'a RequestId) -> BoxFuture<'a, Infallible> {
         let watch = async move {
             let answers = &self.answers;
-            let names = self.session.documents(Some(question), id);
+            let names = [self.session.named(question), self.session.requested(id)];
             let noted = answers.note(&self.session, names).await;
             let noted = noted.inspect_err(
                 |error| tracing::warn!(%error, "only this server can take the person's answer"),

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 
 use super::caller::CallerContext;
 use super::shared_questions::{NAMED, SharedQuestions};
-use crate::audit::MemoryId;
+use crate::audit::CallId;
 use crate::gates::{ApprovalScope, Asked};
 use crate::notice::Invitation;
 use crate::write::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
@@ -124,13 +124,16 @@ struct ElicitationPeer {
 impl AskPerson for ElicitationPeer {
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>> {
         Box::pin(async move {
-            // The requests of two servers may have one id: the answer names the question.
-            let Ok(name) = MemoryId::new() else {
-                return PersonReply::Failed;
-            };
-            let name = name.to_string();
-            let shared = self.shared.as_deref().map(|shared| (shared, &*name));
-            let member = shared.map_or_else(|| ANSWER.to_owned(), |_| format!("{NAMED}{name}"));
+            let mut member = ANSWER.to_owned();
+            let mut shared = None;
+            if let Some(servers) = &self.shared {
+                // The requests of two servers may have one id: the answer names the call that asks.
+                let Ok(call) = CallId::current_or_new() else {
+                    return PersonReply::Failed;
+                };
+                member = format!("{NAMED}{call}");
+                shared = Some((&**servers, call.to_string()));
+            }
             let form = form(&question, &member, &self.version);
             match answer_to(&self.peer, form, shared).await {
                 Some(ClientResult::ElicitResult(result)) => reply_of(&result, &member),
@@ -145,7 +148,7 @@ impl AskPerson for ElicitationPeer {
 async fn answer_to(
     peer: &Peer<RoleServer>,
     question: ElicitRequestParams,
-    shared: Option<(&dyn SharedQuestions, &str)>,
+    shared: Option<(&dyn SharedQuestions, String)>,
 ) -> Option<ClientResult> {
     let sent = peer.send_request_with_option(
         ServerRequest::ElicitRequest(ElicitRequest::new(question)),
@@ -159,7 +162,7 @@ async fn answer_to(
     let id = handle.id.clone();
     let elsewhere = async {
         match shared {
-            Some((shared, name)) => shared.watch(name, &id).await,
+            Some((shared, name)) => shared.watch(&name, &id).await,
             None => std::future::pending().await,
         }
     };

@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::gates::SessionId;
-use crate::store::{DocumentKind, Store, StoreError, make_room, on, owner_in_name};
+use crate::store::{
+    DocumentKind, PER_SESSION_ROOM, SESSION_ROOM, Store, StoreError, make_room, on, owner_in_name,
+};
 
 /// The kind of the documents.
 const KIND: DocumentKind = DocumentKind::SessionRead;
-/// The most documents of all servers together, and the time after which one that nobody changed goes.
-const ROOM: (usize, Duration) = (20_000, Duration::from_hours(24));
-/// The number of new documents after which room is made: a look at all of them takes its time.
-const PER_ROOM: usize = 100;
 
 /// Small documents of sessions; none where no other server shares the store.
 #[derive(Debug)]
@@ -86,11 +83,11 @@ impl SessionStore {
             && self
                 .begun
                 .fetch_add(1, Ordering::Relaxed)
-                .is_multiple_of(PER_ROOM);
+                .is_multiple_of(PER_SESSION_ROOM);
         let (owner, name) = (owner_in_name(session.owner()), name(session, about));
         let kept = on(store, move |store| {
             if is_turn {
-                make_room(store, KIND, &owner, ROOM)?;
+                make_room(store, KIND, &owner, SESSION_ROOM)?;
             }
             store.write_document(KIND, &name, &json)
         });
