@@ -16,7 +16,7 @@ use crate::notify::ReviewAddress;
 use crate::page::Date;
 
 use crate::write::memory::Knowing;
-use crate::write::{Caller, Proposals, SetAnswer, WriteContext};
+use crate::write::{Caller, SetAnswer, WriteContext};
 
 /// The most pages of an applied set that are looked at again for the session that asked for it.
 const MOST_KNOWN_AGAIN: usize = 20;
@@ -150,8 +150,7 @@ impl WriteContext {
             let made = on_record.applied.len();
             return Ok(Became::Applying { made });
         }
-        let begun_by = self.proposals.begun_by(proposal).await?;
-        if let Some(begun) = Proposals::warned_of_earlier(proposal, &begun_by) {
+        if let Some(begun) = self.proposals.made_earlier(proposal, on_record).await? {
             return Ok(Became::Waiting(Some(begun)));
         }
         let story = self.past.story(&CallSelector::from(call), None).await;
@@ -169,8 +168,7 @@ impl WriteContext {
             ProposalState::Applied { applied_by, .. } => {
                 let set = self.past.change_set(*applied_by, None).await?;
                 let (mut applied, calls) = set.ok_or_else(not_told)?;
-                let begun_by = self.proposals.begun_by(proposal).await?;
-                let earlier = Proposals::warned_of_earlier(proposal, &begun_by);
+                let earlier = self.proposals.made_earlier(proposal, &on_record).await?;
                 applied.notes.warnings.extend(earlier);
                 if self.memory.applied.is_first(*applied_by) {
                     self.know_again(session, proposal, &calls).await;
@@ -181,11 +179,10 @@ impl WriteContext {
                 Ok(Became::Applied(Box::new(applied)))
             }
             ProposalState::Rejected { decided, reason } if is_on_record("rejected") => {
-                let begun_by = self.proposals.begun_by(proposal).await?;
                 Ok(Became::Rejected {
                     decided: decided.clone(),
                     reason: reason.clone(),
-                    made: Proposals::warned_of_earlier(proposal, &begun_by),
+                    made: self.proposals.made_earlier(proposal, &on_record).await?,
                 })
             }
             ProposalState::Replaced { replaced_by, .. } if is_on_record("replaced") => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::audit::{
     Actor, AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId,
-    ProposalState, Record,
+    ProposalOnRecord, ProposalState, Record,
 };
 use crate::change::Warning;
 use crate::error::{Code, Failure, Result};
@@ -172,23 +172,42 @@ impl Proposals {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
     pub async fn begun_by(&self, proposal: &Proposal) -> Result<Vec<CallId>> {
+        match &proposal.state {
+            ProposalState::Applied { .. } => {}
+            ProposalState::Open | ProposalState::Rejected { .. } if proposal.is_begun => {}
+            _ => return Ok(Vec::new()),
+        }
+        let on_record = self.past.audit.proposals.on_record(proposal.id).await?;
+        self.begun_among(&on_record.sets, proposal).await
+    }
+
+    /// Those of the sets of a proposal's attempts, the oldest first, of which the same is true.
+    async fn begun_among(&self, sets: &[CallId], proposal: &Proposal) -> Result<Vec<CallId>> {
         let applied_by = match &proposal.state {
             ProposalState::Applied { applied_by, .. } => Some(*applied_by),
-            ProposalState::Open | ProposalState::Rejected { .. } if proposal.is_begun => None,
-            _ => return Ok(Vec::new()),
+            _ => None,
         };
-        let on_record = self.past.audit.proposals.on_record(proposal.id).await?;
         let mut begun = Vec::new();
-        for set in on_record.sets.into_iter().rev() {
-            if Some(set) == applied_by {
-                continue;
-            }
-            let calls = self.past.calls_of_set(set, None).await?;
+        for set in sets.iter().rev().filter(|set| Some(**set) != applied_by) {
+            let calls = self.past.calls_of_set(*set, None).await?;
             if AttemptedChanges::of(calls).is_anything_left() {
-                begun.push(set);
+                begun.push(*set);
             }
         }
         Ok(begun)
+    }
+
+    /// The warning that calls made some of a proposal and did not finish it, by its records.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(crate) async fn made_earlier(
+        &self,
+        proposal: &Proposal,
+        on_record: &ProposalOnRecord,
+    ) -> Result<Option<Warning>> {
+        let begun_by = self.begun_among(&on_record.sets, proposal).await?;
+        Ok(Self::warned_of_earlier(proposal, &begun_by))
     }
 
     /// Says of a set of an agent's that these calls made some of it.
