@@ -344,7 +344,10 @@ impl WriteContext {
         }
         let mut later = present::came_back(&self.past, &gone).await?;
         // What all clients share, some may not read that stands at a place of old.
-        last.retain(|id, _| *owner != MemoryOwner::site() && !later.contains_key(id));
+        if *owner == MemoryOwner::site() {
+            last.clear();
+        }
+        last.retain(|id, _| !later.contains_key(id));
         for (id, (noted, place)) in &mut last {
             if let Some(on_record) = self.past.last_place(*id, noted.instant()).await? {
                 *place = on_record;

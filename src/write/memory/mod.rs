@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 
 use crate::audit::CallId;
 use crate::gates::{Previews, SessionId};
+use crate::memory::Timestamp;
 use crate::share::evict_index;
 use crate::store::Store;
 
@@ -114,8 +114,8 @@ pub(crate) struct OwnWrites {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct OwnWrite {
     call: CallId,
-    /// The time at which it began, in milliseconds since 1970.
-    at: i64,
+    /// The time at which it began.
+    at: Timestamp,
 }
 
 /// A session's last writes as this server knows them.
@@ -142,8 +142,7 @@ impl OwnWrites {
         }
         let _turn = self.turn.lock().await;
         let (kept, mut writes) = self.joined(session).await;
-        let at = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
-        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        let at = Timestamp::now();
         writes.retain(|one| one.call != call);
         writes.push_front(OwnWrite { call, at });
         writes.truncate(MOST_OF_ONE);
@@ -240,15 +239,16 @@ mod tests {
         let [old, not_taken, other, newest] = [(); 4].map(|()| CallId::new().unwrap());
         one.note(&session, old).await;
         let mut ahead = one.known(&session);
-        let at = ahead.writes[0].at;
+        let first = ahead.writes[0].at;
+        let at = first.after(first);
         let call = not_taken;
-        ahead.writes.push_front(OwnWrite { call, at: at + 1 });
+        ahead.writes.push_front(OwnWrite { call, at });
         ahead.is_ahead = true;
         one.put(&session, ahead);
         assert_eq!(one.of(&session).await, [not_taken, old]);
         two.note(&session, other).await;
         let mut later = two.joined(&session).await.1;
-        later[0].at = at + 2;
+        later[0].at = at.after(at);
         let kept = two.shared.kept::<Vec<OwnWrite>>(&session, WRITES).await;
         assert!(
             two.shared
