@@ -32,7 +32,7 @@ fn setup(wiki: &DemoWiki, address: &str, names: &Names, dir: &Arc<TempDir>) -> S
     setup.naming(names).in_dir(dir)
 }
 
-/// A call without a preview before it, for its token.
+/// The arguments that confirm a call, after its preview.
 async fn previewed(server: &Hosted, caller: &Caller, tool: &str, mut arguments: Value) -> Value {
     let preview = server.ok(caller, tool, arguments.clone()).await;
     arguments["confirm"] = preview["confirm"].clone();
